@@ -1,0 +1,194 @@
+// Package model is the contract with language models and what goes around
+// every one of them: error kinds, retry, watchdogs, the catalogue of windows
+// and prices. The one thing to know: a [Model] makes exactly one attempt, and
+// a reply that it returns without an error is whole; everything that was cut,
+// broken or failed is an [*Error], and its half text was seen only as deltas.
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"cairn/harness"
+)
+
+// Model answers requests. Implementations are safe for concurrent use.
+type Model interface {
+	// Stream sends one request and calls emit for each piece as it arrives, on
+	// the calling goroutine. It returns the whole reply, or an [*Error] or
+	// ctx's error; in both cases it has stopped reading and closed the
+	// connection. It never retries.
+	Stream(ctx context.Context, r Request, emit func(Delta)) (Reply, error)
+}
+
+// Request is what a model gets to see. Messages are already legal: roles
+// alternate as the provider contract needs, each call is followed by its
+// result, no text is empty.
+type Request struct {
+	// System is the stable system prompt: the cached prefix.
+	System string
+	// Context is text that changes from turn to turn (date, directory,
+	// recalled memory). It goes behind the cached prefix.
+	Context  string
+	Messages []harness.Message
+	Tools    []ToolSpec
+	// MaxOutput bounds the reply in tokens; 0 means the model's own limit.
+	MaxOutput int
+	// Key is the same for all requests of a session, for prompt caching.
+	Key string
+}
+
+// ToolSpec describes a tool to a model.
+type ToolSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
+}
+
+// DeltaKind says what a [Delta] is.
+type DeltaKind int
+
+// The kinds of deltas.
+const (
+	// DeltaText and DeltaThinking carry text.
+	DeltaText DeltaKind = iota
+	DeltaThinking
+	// DeltaProgress is a sign of life without text, such as a piece of a tool
+	// call's arguments. It feeds the idle watch.
+	DeltaProgress
+	// DeltaReset voids all text so far: a new attempt begins.
+	DeltaReset
+	// DeltaRetry says that attempt Attempt begins after Wait, because of Err.
+	DeltaRetry
+	// DeltaWaiting says that nothing has come for Wait.
+	DeltaWaiting
+)
+
+// Delta is a piece of a reply as it arrives, or news from a decorator.
+type Delta struct {
+	Kind    DeltaKind
+	Text    string
+	Attempt int
+	Wait    time.Duration
+	Err     *Error
+}
+
+// Reply is a whole answer.
+type Reply struct {
+	// Parts are text, thinking and calls in order. The calls' ids are the
+	// provider's, in Origin; the loop gives them their own.
+	Parts []harness.Part
+	Stop  harness.StopReason
+	Usage harness.Usage
+	// Model is "provider/model" of the model that really answered.
+	Model string
+}
+
+// ErrorKind sorts failures by what can be done about them.
+type ErrorKind string
+
+// The kinds of failures.
+const (
+	// KindAuth: the key is missing, wrong or may not use this model.
+	KindAuth ErrorKind = "auth"
+	// KindNotFound: no such model or address.
+	KindNotFound ErrorKind = "not_found"
+	// KindRateLimit: too many requests; passes.
+	KindRateLimit ErrorKind = "rate_limit"
+	// KindQuota: no credit or quota left; final.
+	KindQuota ErrorKind = "quota"
+	// KindOverflow: the request does not fit the window.
+	KindOverflow ErrorKind = "context_overflow"
+	// KindReplyLimit: the asked-for reply budget is above the model's.
+	KindReplyLimit ErrorKind = "reply_limit"
+	// KindBadRequest: refused for another reason; final.
+	KindBadRequest ErrorKind = "bad_request"
+	// KindServer: the provider's fault or overload; passes.
+	KindServer ErrorKind = "server"
+	// KindNetwork: no connection, or it broke before a reply.
+	KindNetwork ErrorKind = "network"
+	// KindIncomplete: the stream ended before the reply did.
+	KindIncomplete ErrorKind = "incomplete_stream"
+	// KindIdle: the stream was silent for too long.
+	KindIdle ErrorKind = "idle"
+	// KindRefused: the reply was blocked or malformed at the provider.
+	KindRefused ErrorKind = "refused"
+	// KindProtocol: the answer is not of the wire format, such as HTML.
+	KindProtocol ErrorKind = "protocol"
+	// KindConfig: cairn's configuration is wrong.
+	KindConfig ErrorKind = "config"
+)
+
+// Error is a failed attempt. It never holds a key, a header or a request body.
+type Error struct {
+	Kind     ErrorKind
+	Provider string
+	// Status is the HTTP status, 0 if there was none.
+	Status int
+	// RetryAfter is what the server asked for, 0 if nothing.
+	RetryAfter time.Duration
+	// Message is the provider's own sentence, plain text, bounded.
+	Message string
+	// Limit is the allowed number of tokens that a KindOverflow or
+	// KindReplyLimit refusal named, 0 if none.
+	Limit int
+	// Retry says that another attempt may succeed.
+	Retry bool
+	// Cause is the error below, for logs at debug level and errors.Is.
+	Cause error
+}
+
+// Error implements error with one sentence.
+func (e *Error) Error() string {
+	s := e.Provider + ": " + e.Message
+	if e.Status != 0 {
+		s = fmt.Sprintf("%s (HTTP %d)", s, e.Status)
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Info is what is known of a model. Zero numbers are unknown.
+type Info struct {
+	// ID is "provider/model".
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Window and MaxOutput are in tokens.
+	Window    int `json:"window"`
+	MaxOutput int `json:"max_output"`
+	// Prices are in USD for a million tokens and mean nothing unless
+	// PriceKnown.
+	InputPrice      float64 `json:"input_price"`
+	OutputPrice     float64 `json:"output_price"`
+	CacheReadPrice  float64 `json:"cache_read_price"`
+	CacheWritePrice float64 `json:"cache_write_price"`
+	PriceKnown      bool    `json:"price_known"`
+	Images          bool    `json:"images"`
+	Reasoning       bool    `json:"reasoning"`
+	// Local says that the model runs on this machine or network and is free.
+	Local bool `json:"local"`
+}
+
+// UnknownWindow is the window assumed for a model the catalogue does not know.
+const UnknownWindow = 128_000
+
+// Cost returns u with its cost by i's prices. An unknown price leaves it
+// unknown; a local model costs nothing.
+func (i Info) Cost(u harness.Usage) harness.Usage {
+	if !i.PriceKnown && !i.Local {
+		u.CostKnown = false
+		return u
+	}
+	u.CostKnown = true
+	if i.Local {
+		return u
+	}
+	plain := u.Input - u.CacheRead - u.CacheWrite
+	u.Cost = (float64(plain)*i.InputPrice + float64(u.CacheRead)*i.CacheReadPrice +
+		float64(u.CacheWrite)*i.CacheWritePrice + float64(u.Output)*i.OutputPrice) / 1e6
+	return u
+}

@@ -60,9 +60,11 @@ type Journal interface {
 	// [harness.ErrAwaiting] if it awaits input, else [harness.ErrBusy].
 	Create(ctx context.Context, l harness.Lease, r harness.Run, first Entry, closes ...Closing) (harness.Run, []Entry, error)
 	// Append adds entries after entry number after, in one transaction, and
-	// returns them with their numbers. Any entry with a Message or a Status
-	// that rests removes the partial text. [harness.ErrStale] unless after is
-	// the last number, [harness.ErrLost] if the lease was lost.
+	// returns them with their numbers. An entry with an assistant Message, or
+	// with a Status that closes the run (completed, cancelled), removes the
+	// partial text; a failed or paused run keeps it for whoever resumes.
+	// [harness.ErrStale] unless after is the last number, [harness.ErrLost] if
+	// the lease was lost.
 	Append(ctx context.Context, l harness.Lease, id harness.RunID, after int, entries ...Entry) ([]Entry, error)
 	// SavePartial replaces the run's partial text.
 	SavePartial(ctx context.Context, l harness.Lease, id harness.RunID, p harness.Partial) error

@@ -1,0 +1,139 @@
+// Package loop is the agent loop without its input and output. A [State] is
+// the fold of the records so far, and [State.Next] says what must happen before
+// the next record can exist. Nothing here blocks, reads a clock, draws a random
+// number or can fail, so one loop serves the direct driver, the journaled
+// driver and a Temporal workflow, and none of them can differ. The one thing to
+// know: drivers decide nothing; they carry out a [Command] and report a [Record].
+package loop
+
+import (
+	"cairn/harness"
+)
+
+// Bounds of the recoveries in one turn.
+const (
+	// DefaultSteps bounds the model calls of a turn.
+	DefaultSteps = 50
+	// MaxTruncations bounds the times a reply cut at its token budget is asked
+	// to go on.
+	MaxTruncations = 3
+	// MaxEmpty bounds the nudges after a reply without content.
+	MaxEmpty = 2
+	// MaxPauses bounds the times a paused reply is sent back.
+	MaxPauses = 5
+)
+
+// A Record is a fact about a run: the outcome of a command. The set is closed.
+type Record interface{ record() }
+
+type (
+	// Started is the user's message and the configuration it was sent with.
+	Started struct {
+		Message harness.Message   `json:"-"`
+		Config  harness.RunConfig `json:"config"`
+	}
+	// Answered is a whole reply. Message is nil if the reply was empty, which
+	// is not stored because providers refuse it when it is sent back.
+	Answered struct {
+		Message *harness.Message   `json:"-"`
+		Stop    harness.StopReason `json:"stop"`
+		Usage   harness.Usage      `json:"usage"`
+		Attempt int                `json:"attempt"`
+	}
+	// Judged is the policy's verdict on a call: "allow", "ask" or "deny".
+	Judged struct {
+		CallID     string `json:"call"`
+		Permission string `json:"permission"`
+		Rule       string `json:"rule,omitempty"`
+		Reason     string `json:"reason,omitempty"`
+	}
+	// Began is written before a tool runs, so that a crash leaves a trace.
+	Began struct {
+		CallID string `json:"call"`
+		// Repeatable says that the call may run again if its end is never seen.
+		Repeatable bool `json:"repeatable,omitempty"`
+	}
+	// Ended is the result of one call: a tool message with exactly one result.
+	Ended struct {
+		Message harness.Message `json:"-"`
+	}
+	// Noted is a message that the loop itself adds, such as the request to go on.
+	Noted struct {
+		Message harness.Message `json:"-"`
+		Reason  string          `json:"reason"`
+	}
+	// Cut is half an answer that a stop or a crash left, now a message. If Off,
+	// it stays in the history and out of the context.
+	Cut struct {
+		Message harness.Message `json:"-"`
+		Off     bool            `json:"off,omitempty"`
+	}
+	// Resumed begins another stretch of the run: whatever was under way when
+	// the last one ended is in doubt.
+	Resumed struct {
+		How harness.ResumeHow `json:"how"`
+	}
+	// Rested ends a stretch: the run is over, or failed, paused or waiting.
+	Rested struct {
+		Status harness.RunStatus  `json:"status"`
+		Stop   harness.StopReason `json:"stop,omitempty"`
+		Error  *harness.RunError  `json:"error,omitempty"`
+	}
+)
+
+func (Started) record()  {}
+func (Answered) record() {}
+func (Judged) record()   {}
+func (Began) record()    {}
+func (Ended) record()    {}
+func (Noted) record()    {}
+func (Cut) record()      {}
+func (Resumed) record()  {}
+func (Rested) record()   {}
+
+// A Command is what the driver must do next. The set is closed.
+type Command interface{ command() }
+
+type (
+	// CallModel asks for the next reply. Its outcome is [Answered].
+	CallModel struct {
+		// Step counts the model calls of the turn, from 1.
+		Step int
+		// Grow says how often to double the reply budget.
+		Grow int
+		// NoTools withholds the tools: only words are wanted.
+		NoTools bool
+	}
+	// Judge asks the policy about one call. Its outcome is [Judged].
+	Judge struct{ Call harness.ToolCall }
+	// Exec runs one tool between [Began] and [Ended].
+	Exec struct{ Call harness.ToolCall }
+	// Settle answers a call that is not run. Its outcome is [Ended].
+	Settle struct {
+		Call    harness.ToolCall
+		Text    string
+		Unknown bool
+	}
+	// Note adds a message. Its outcome is [Noted].
+	Note struct {
+		Reason string
+		Text   string
+	}
+	// Rest ends the stretch. Its outcome is [Rested].
+	Rest struct {
+		Status  harness.RunStatus
+		Stop    harness.StopReason
+		Error   *harness.RunError
+		Pending []harness.Pending
+	}
+	// Done means that the run rests and nothing is left to do.
+	Done struct{}
+)
+
+func (CallModel) command() {}
+func (Judge) command()     {}
+func (Exec) command()      {}
+func (Settle) command()    {}
+func (Note) command()      {}
+func (Rest) command()      {}
+func (Done) command()      {}

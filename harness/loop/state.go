@@ -1,0 +1,219 @@
+package loop
+
+import (
+	"slices"
+
+	"cairn/harness"
+)
+
+// want says what an answer has led to, once its calls are settled.
+type want int
+
+const (
+	wantModel want = iota
+	wantNote
+	wantRest
+)
+
+// call is one tool call of the last answer.
+type call struct {
+	harness.ToolCall
+
+	verdict    string
+	reason     string
+	began      bool
+	repeatable bool
+	doubt      bool
+	ended      bool
+}
+
+// State is a run so far. The zero value is a run before its first record.
+type State struct {
+	config   harness.RunConfig
+	messages []harness.Message
+	calls    []call
+	refuse   string
+	want     want
+	note     Note
+	rest     Rest
+	status   harness.RunStatus
+	steps    int
+	cuts     int
+	empties  int
+	pauses   int
+	final    bool
+}
+
+// Step is the transition function: the state after r, and what to do next.
+// The state given is left as it was.
+func Step(s State, r Record) (State, Command) {
+	s.messages = slices.Clip(s.messages)
+	s.calls = slices.Clone(s.calls)
+	s.apply(r)
+	return s, s.Next()
+}
+
+// Fold returns the state that records lead to.
+func Fold(records ...Record) State {
+	var s State
+	for _, r := range records {
+		s.apply(r)
+	}
+	return s
+}
+
+// Messages returns the messages of the turn that are in context, oldest first.
+func (s State) Messages() []harness.Message { return slices.Clone(s.messages) }
+
+// Config returns the configuration the run began with.
+func (s State) Config() harness.RunConfig { return s.config }
+
+// Status returns where the run stands.
+func (s State) Status() harness.RunStatus { return s.status }
+
+// Steps returns how many model calls were answered.
+func (s State) Steps() int { return s.steps }
+
+func (s *State) apply(r Record) {
+	switch r := r.(type) {
+	case Started:
+		*s = State{config: r.Config, status: harness.RunRunning, messages: []harness.Message{r.Message}}
+	case Answered:
+		s.answered(r)
+	case Judged:
+		s.update(r.CallID, func(c *call) { c.verdict, c.reason = r.Permission, r.Reason })
+	case Began:
+		s.update(r.CallID, func(c *call) { c.began, c.repeatable, c.doubt = true, r.Repeatable, false })
+	case Ended:
+		s.ended(r)
+	case Noted:
+		s.messages = append(s.messages, r.Message)
+		s.want = wantModel
+	case Cut:
+		if !r.Off {
+			s.messages = append(s.messages, r.Message)
+		}
+	case Resumed:
+		s.resumed()
+	case Rested:
+		s.status = r.Status
+	}
+}
+
+func (s *State) update(id string, f func(*call)) {
+	for i := range s.calls {
+		if s.calls[i].ID == id {
+			f(&s.calls[i])
+		}
+	}
+}
+
+func (s *State) ended(r Ended) {
+	s.messages = append(s.messages, r.Message)
+	for _, p := range r.Message.Parts {
+		if p.Result != nil {
+			s.update(p.Result.CallID, func(c *call) { c.ended = true })
+		}
+	}
+}
+
+// resumed puts in doubt what had begun, and gives every recovery its full
+// number of tries again: a run that failed after its last try is not worth
+// resuming otherwise.
+func (s *State) resumed() {
+	s.status = harness.RunRunning
+	s.cuts, s.empties, s.pauses = 0, 0, 0
+	if s.want == wantRest && s.rest.Status != harness.RunCompleted {
+		s.want = wantModel
+	}
+	for i := range s.calls {
+		c := &s.calls[i]
+		c.doubt = c.doubt || (c.began && !c.ended)
+		if c.verdict == "ask" {
+			c.verdict = ""
+		}
+	}
+}
+
+// answered takes a reply in and decides what its stop reason leads to. Calls
+// are honoured whatever the reason says, unless the reply was cut or refused.
+func (s *State) answered(r Answered) {
+	s.steps++
+	s.calls, s.refuse, s.want = nil, "", wantModel
+	if r.Message != nil {
+		s.messages = append(s.messages, *r.Message)
+		for _, c := range r.Message.Calls() {
+			s.calls = append(s.calls, call{ToolCall: c})
+		}
+	}
+	asked := len(s.calls) > 0
+	switch {
+	case s.final:
+		s.refuse = "not run: the step limit of this turn is reached"
+		s.finish(harness.StopSteps)
+	case r.Stop == harness.StopRefusal || r.Stop == harness.StopSafety:
+		s.refuse = "not run: the reply was stopped by the provider (" + string(r.Stop) + ")"
+		s.finish(r.Stop)
+	case r.Stop == harness.StopLength:
+		s.truncated(asked)
+	case r.Message == nil:
+		s.empty()
+	case r.Stop == harness.StopPause:
+		s.paused()
+	case !asked:
+		s.finish(r.Stop)
+	}
+	if s.want == wantModel && s.steps >= s.limit() {
+		s.final = true
+		s.setNote("iteration_limit", noteSteps)
+	}
+}
+
+func (s *State) limit() int {
+	if s.config.MaxSteps > 0 {
+		return s.config.MaxSteps
+	}
+	return DefaultSteps
+}
+
+func (s *State) truncated(asked bool) {
+	s.cuts++
+	if asked {
+		s.refuse = "not run: the reply was cut at its token budget, so the arguments may be incomplete; make the call again, smaller"
+	}
+	switch {
+	case s.cuts > MaxTruncations:
+		s.finish(harness.StopLength)
+	case !asked:
+		s.setNote("truncated_text", noteGoOn)
+	}
+}
+
+func (s *State) empty() {
+	s.empties++
+	if s.empties > MaxEmpty {
+		s.fail(harness.StopEmpty, "empty_reply", "The model gave an empty reply three times; ask again or choose another model with /model.")
+		return
+	}
+	s.setNote("empty_reply", noteEmpty)
+}
+
+func (s *State) paused() {
+	s.pauses++
+	if s.pauses > MaxPauses {
+		s.fail(harness.StopPause, "paused_turn", "The provider paused the reply again and again; ask again later.")
+	}
+}
+
+func (s *State) setNote(reason, text string) {
+	s.want, s.note = wantNote, Note{Reason: reason, Text: text}
+}
+
+func (s *State) finish(stop harness.StopReason) {
+	s.want, s.rest = wantRest, Rest{Status: harness.RunCompleted, Stop: stop}
+}
+
+func (s *State) fail(stop harness.StopReason, kind, text string) {
+	s.want = wantRest
+	s.rest = Rest{Status: harness.RunFailed, Stop: stop, Error: &harness.RunError{Kind: kind, Text: text}}
+}

@@ -1,0 +1,243 @@
+package screen
+
+import (
+	"bytes"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+const (
+	esc = 0x1b
+
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+
+	// escWait is how long an escape character waits for the rest of a
+	// sequence. Terminals send sequences whole; only a slow link parts them.
+	escWait = 25 * time.Millisecond
+	// restWait is how long a sequence that has clearly begun waits for its
+	// end before it is dropped.
+	restWait = 500 * time.Millisecond
+	// stringMax bounds what is kept of a reply that does not end.
+	stringMax = 64 << 10
+)
+
+// decoder turns what the terminal sends into messages: keys and wheel as
+// Bubble Tea's, pastes whole, focus, and one reply. All other replies, also
+// late ones, vanish, so that they are never taken for typed text. Bytes may
+// come in any portions.
+type decoder struct {
+	held    []byte // the beginning of something whose end has not come
+	paste   []byte // the paste being collected
+	pasting bool
+	scanned int  // how much of paste is known not to hold its end
+	bare    bool // an escape key was just reported for want of a rest
+}
+
+// reply is the answer to the question for the background.
+type reply struct{ dark bool }
+
+// feed takes the next bytes and emits what they complete.
+func (d *decoder) feed(b []byte, emit func(tea.Msg)) {
+	if d.bare && bytes.HasPrefix(b, []byte(pasteBegin[1:])) {
+		// The escape of a paste came so long before its rest that it passed for
+		// a key. What follows must not be typed.
+		b = append([]byte{esc}, b...)
+	}
+	d.bare = false
+	if len(d.held) > 0 {
+		b = append(d.held, b...)
+		d.held = nil
+	}
+	for len(b) > 0 {
+		if d.pasting {
+			b = d.collect(b, emit)
+			continue
+		}
+		n, msg := d.next(b)
+		if n == 0 {
+			d.held = bytes.Clone(b)
+			return
+		}
+		b = b[n:]
+		if msg != nil {
+			emit(msg)
+		}
+	}
+}
+
+// wait is how long to wait for more input before expire is due; zero means
+// that nothing is held.
+func (d *decoder) wait() time.Duration {
+	switch {
+	case len(d.held) == 0:
+		return 0
+	case len(d.held) <= 2:
+		return escWait
+	}
+	return restWait
+}
+
+// expire settles what is held when its rest has not come in time: an escape
+// was the key, an escape and one more were that key with alt, and the rest of
+// a longer sequence is dropped.
+func (d *decoder) expire(emit func(tea.Msg)) {
+	b := d.held
+	d.held = nil
+	switch {
+	case len(b) == 0 || b[0] != esc:
+		return
+	case len(b) == 1:
+		d.bare = true
+		emit(tea.KeyMsg{Type: tea.KeyEscape})
+	case len(b) == 2 && b[1] == esc:
+		emit(tea.KeyMsg{Type: tea.KeyEscape})
+		emit(tea.KeyMsg{Type: tea.KeyEscape})
+	case len(b) == 2:
+		emit(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{rune(b[1])}, Alt: true})
+	}
+}
+
+// collect adds b to the paste and returns what follows it. A paste has no
+// bound and no time limit; a ctrl+c that comes alone ends one whose end got
+// lost, so that the keyboard cannot be locked out.
+func (d *decoder) collect(b []byte, emit func(tea.Msg)) []byte {
+	if len(b) == 1 && b[0] == 3 || string(b) == "\x1b[99;5u" {
+		d.deliver(d.paste, emit)
+		return b
+	}
+	d.paste = append(d.paste, b...)
+	from := max(d.scanned-len(pasteEnd)+1, 0)
+	at := bytes.Index(d.paste[from:], []byte(pasteEnd))
+	if at < 0 {
+		d.scanned = len(d.paste)
+		return nil
+	}
+	rest := bytes.Clone(d.paste[from+at+len(pasteEnd):])
+	d.deliver(d.paste[:from+at], emit)
+	return rest
+}
+
+// deliver emits a paste and goes back to keys.
+func (d *decoder) deliver(text []byte, emit func(tea.Msg)) {
+	s := strings.ToValidUTF8(string(text), "\uFFFD")
+	d.paste, d.pasting, d.scanned = nil, false, 0
+	if strings.Contains(s, "\r") {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	}
+	emit(PasteMsg(s))
+}
+
+// next decodes the first message of b. It returns the bytes used and a message
+// or nil; no bytes means that the end of the first one has not come.
+func (d *decoder) next(b []byte) (int, tea.Msg) {
+	if b[0] != esc {
+		return plainKeys(b)
+	}
+	if len(b) == 1 {
+		return 0, nil
+	}
+	switch b[1] {
+	case '[':
+		return d.control(b)
+	case 'O':
+		if len(b) == 2 {
+			return 0, nil
+		}
+		return singleShift(b)
+	case ']', 'P', '_', '^', 'X':
+		return stringReply(b)
+	case esc:
+		if len(b) == 2 {
+			return 0, nil
+		}
+		if b[2] != '[' && b[2] != 'O' { // two keys in one go
+			return 1, tea.KeyMsg{Type: tea.KeyEscape}
+		}
+	}
+	n, msg := d.next(b[1:])
+	if n == 0 {
+		return 0, nil
+	}
+	key, ok := msg.(tea.KeyMsg)
+	if !ok {
+		return n + 1, msg
+	}
+	if key.Type == tea.KeyRunes && len(key.Runes) > 1 { // alt belongs to the first alone
+		n, key.Runes = utf8.RuneLen(key.Runes[0]), key.Runes[:1]
+	}
+	key.Alt = true
+	return n + 1, key
+}
+
+// plainKeys decodes a run of text, or one control character.
+func plainKeys(b []byte) (int, tea.Msg) {
+	switch c := b[0]; {
+	case c == ' ':
+		return 1, tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}}
+	case c < ' ' || c == 0x7f:
+		return 1, tea.KeyMsg{Type: tea.KeyType(c)}
+	}
+	var runes []rune
+	at := 0
+	for at < len(b) && b[at] > ' ' && b[at] != 0x7f {
+		r, n := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && n <= 1 {
+			if !utf8.FullRune(b[at:]) {
+				break // the rest may come
+			}
+			if at > 0 {
+				break
+			}
+			return 1, nil // not text in any encoding we know
+		}
+		if r >= 0x80 && r < 0xa0 {
+			if at > 0 {
+				break
+			}
+			return n, nil
+		}
+		runes, at = append(runes, r), at+n
+	}
+	if at == 0 {
+		return 0, nil
+	}
+	return at, tea.KeyMsg{Type: tea.KeyRunes, Runes: runes}
+}
+
+// stringReply swallows a reply that ends with BEL or ST, and reads the one for
+// the background.
+func stringReply(b []byte) (int, tea.Msg) {
+	for i := 2; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == 7:
+			return i + 1, colourReply(b[2:i], b[1])
+		case c == esc && i+1 < len(b) && b[i+1] == '\\':
+			return i + 2, colourReply(b[2:i], b[1])
+		case c == esc && i+1 == len(b):
+			return 0, nil
+		case c < ' ' || c == 0x7f: // no reply holds these: it was cut off
+			return i, nil
+		}
+	}
+	if len(b) > stringMax {
+		return len(b), nil
+	}
+	return 0, nil
+}
+
+// colourReply reads the answer `11;rgb:RRRR/GGGG/BBBB` to OSC 11.
+func colourReply(body []byte, kind byte) tea.Msg {
+	value, ok := strings.CutPrefix(string(body), "11;")
+	if kind != ']' || !ok {
+		return nil
+	}
+	dark, ok := isDark(value)
+	if !ok {
+		return nil
+	}
+	return reply{dark}
+}

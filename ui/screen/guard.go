@@ -1,0 +1,84 @@
+package screen
+
+import (
+	"fmt"
+	"reflect"
+	"runtime/debug"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// PanicError is returned by Run after a panic that the screen caught. The
+// terminal is restored and the stack is in the log.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
+
+// Go runs fn in a goroutine whose panic restores the terminal and ends the
+// program with an error instead of leaving the terminal raw.
+func (s *Screen) Go(fn func()) {
+	go func() {
+		defer s.Recover()
+		fn()
+	}()
+}
+
+// Recover, when deferred, does for a goroutine started elsewhere what Go does.
+func (s *Screen) Recover() {
+	if v := recover(); v != nil {
+		s.panicked(v, debug.Stack())
+	}
+}
+
+// panicked logs a panic and ends the program with it.
+func (s *Screen) panicked(v any, stack []byte) {
+	s.log.Error("panic", "value", fmt.Sprint(v), "stack", string(stack))
+	s.fail(&PanicError{v, stack})
+}
+
+// fail ends the program with err, terminal first: what comes after may hang.
+func (s *Screen) fail(err error) {
+	if back := s.leave(); back != nil {
+		s.log.Warn("screen", "err", back)
+	}
+	s.mu.Lock()
+	if s.failure == nil {
+		s.failure = err
+	}
+	p := s.program
+	s.mu.Unlock()
+	if p != nil {
+		p.Kill()
+	}
+}
+
+// failed is the reason to end, if there is one.
+func (s *Screen) failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failure
+}
+
+// guard makes a command whose panic is caught, also that of the commands it
+// returns to be run together or in order.
+func (s *Screen) guard(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() (msg tea.Msg) {
+		defer s.Recover()
+		msg = cmd()
+		// The message of tea.Sequence has no exported type.
+		if v := reflect.ValueOf(msg); v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
+			for i := range v.Len() {
+				if c := v.Index(i).Interface().(tea.Cmd); c != nil {
+					v.Index(i).Set(reflect.ValueOf(s.guard(c)))
+				}
+			}
+		}
+		return msg
+	}
+}

@@ -1,0 +1,69 @@
+package screen
+
+import (
+	"os/exec"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// PasteMsg is one whole bracketed paste, however long, with CRLF and CR turned
+// into LF and bytes that are not UTF-8 replaced by U+FFFD. Other control
+// characters are as they came: the receiver decides how to show them.
+type PasteMsg string
+
+// BackgroundMsg tells whether the terminal's background is dark. It comes
+// before the first frame when COLORFGBG says so, within a second of the start
+// when the terminal answers in time, and else never.
+type BackgroundMsg struct{ Dark bool }
+
+// Cursorer is what a model implements to have the terminal's own cursor shown,
+// usually at the caret of a text field: input methods and screen readers
+// follow it. X and y are cells from the top left of the model's view.
+type Cursorer interface {
+	Cursor() (x, y int, visible bool)
+}
+
+// Messages from the commands below to the program that draws.
+type (
+	frameMsg   struct{}
+	redrawMsg  struct{}
+	suspendMsg struct{}
+	controlMsg []byte
+	mouseMsg   bool
+	execMsg    struct {
+		cmd  *exec.Cmd
+		done func(error) tea.Msg
+	}
+	execDoneMsg struct {
+		err  error
+		done func(error) tea.Msg
+	}
+)
+
+// Redraw is a command that draws every cell anew, for a terminal that somebody
+// else has written to.
+func Redraw() tea.Msg { return redrawMsg{} }
+
+// Exec is a command that hands the terminal to cmd, such as an editor, and
+// takes it back when cmd has ended. The model goes on getting messages in the
+// meantime; only drawing and reading keys rest. Done, which may be nil, makes
+// the message that reports the end.
+//
+// Bubble Tea's own ExecProcess must not be used on a Screen: it does not know
+// who owns the terminal.
+func Exec(cmd *exec.Cmd, done func(error) tea.Msg) tea.Cmd {
+	return func() tea.Msg { return execMsg{cmd, done} }
+}
+
+// Control is a command that writes a control sequence of our own making, such
+// as a clipboard write, between two frames. It must never carry foreign text
+// that was not encoded.
+func Control(sequence []byte) tea.Cmd {
+	return func() tea.Msg { return controlMsg(sequence) }
+}
+
+// Mouse is a command that turns reports of the wheel and buttons on or off.
+// While they are on, terminals select text only with shift held.
+func Mouse(on bool) tea.Cmd {
+	return func() tea.Msg { return mouseMsg(on) }
+}

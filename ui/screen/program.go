@@ -1,0 +1,266 @@
+package screen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// SignalError is returned by Run when a signal ended the program.
+type SignalError struct{ Signal os.Signal }
+
+func (e *SignalError) Error() string { return "ended by signal: " + e.Signal.String() }
+
+// Run runs m until it quits, gives the terminal back and returns the last
+// model. The error is nil if the model quit by itself, a *SignalError, a
+// *PanicError, ErrHangup, or the cause of ctx.
+func (s *Screen) Run(ctx context.Context, m tea.Model) (tea.Model, error) {
+	r := &root{screen: s, model: m, dirty: true, urgent: true}
+	p := tea.NewProgram(r, tea.WithContext(ctx), tea.WithoutRenderer(), tea.WithInput(nil),
+		tea.WithOutput(s.tty.out), tea.WithoutSignalHandler(), tea.WithFilter(filter))
+	s.mu.Lock()
+	s.program = p
+	early, closed := s.early, s.closed || s.failure != nil
+	s.early = nil
+	s.mu.Unlock()
+	if closed {
+		p.Kill()
+	}
+	done := make(chan struct{})
+	s.Go(func() { s.watch(done) })
+	s.Go(func() {
+		for _, msg := range early {
+			p.Send(msg)
+		}
+	})
+	s.reader.start(s)
+	_, err := p.Run()
+	r.stop()
+	close(done)
+	err = s.verdict(ctx, err)
+	return r.model, errors.Join(err, s.Close())
+}
+
+// verdict is the error that the end of the program amounts to.
+func (s *Screen) verdict(ctx context.Context, err error) error {
+	switch {
+	case s.failed() != nil:
+		return s.failed()
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("run the screen: %w", err)
+	}
+	return nil
+}
+
+// Send gives the model a message. It waits until the loop takes it, and drops
+// it once the program has ended. Messages sent before Run are kept for it.
+func (s *Screen) Send(msg tea.Msg) {
+	s.mu.Lock()
+	p := s.program
+	if p == nil && !s.closed {
+		s.early = append(s.early, msg)
+	}
+	s.mu.Unlock()
+	if p != nil {
+		p.Send(msg)
+	}
+}
+
+// resized passes on a new size.
+func (s *Screen) resized() {
+	if size, changed := s.resize(); changed {
+		s.Send(size)
+	}
+}
+
+// paused stops the program as a shell asks it to. While others have the
+// terminal there is nothing to hand over.
+func (s *Screen) paused() {
+	if s.lent() {
+		s.report(stopSelf())
+		return
+	}
+	s.report(s.lend(stopSelf))
+	s.resumed()
+}
+
+// ended is told of a signal to end and returns whether it ends the program.
+// An interrupt is for whoever has the terminal.
+func (s *Screen) ended(sig os.Signal) bool {
+	if sig == os.Interrupt && s.lent() {
+		return false
+	}
+	s.fail(&SignalError{sig})
+	return true
+}
+
+// lent tells whether others have the terminal.
+func (s *Screen) lent() bool {
+	if !s.borrow.TryLock() {
+		return true
+	}
+	s.borrow.Unlock()
+	return false
+}
+
+// resumed tells the model that the terminal is ours again.
+func (s *Screen) resumed() {
+	s.Send(s.size())
+	s.Send(tea.ResumeMsg{})
+}
+
+// report logs an error that has no other way out.
+func (s *Screen) report(err error) {
+	if err != nil {
+		s.log.Warn("screen", "err", err)
+	}
+}
+
+// filter keeps from Bubble Tea what it would do to the terminal itself.
+func filter(_ tea.Model, msg tea.Msg) tea.Msg {
+	if _, ok := msg.(tea.SuspendMsg); ok {
+		return suspendMsg{}
+	}
+	return msg
+}
+
+// root stands between Bubble Tea's loop and the model: its View draws, when a
+// frame is due, instead of returning text. All of it runs in the loop.
+type root struct {
+	screen *Screen
+	model  tea.Model
+	pace   pacer
+	dirty  bool // something may have changed since the last frame
+	urgent bool // and the person waits for it
+	timer  *time.Timer
+	due    time.Time // when timer fires; zero if it does not
+}
+
+// Init tells the model the size, and the background if it is known, before the
+// first frame.
+func (r *root) Init() (cmd tea.Cmd) {
+	defer r.screen.Recover()
+	cmds := []tea.Cmd{r.screen.guard(r.model.Init()), r.update(r.screen.size())}
+	if known := r.screen.known; known != nil {
+		cmds = append(cmds, r.update(*known))
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update does what concerns the terminal and passes on the rest.
+func (r *root) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
+	m = r // also after a panic
+	defer r.screen.Recover()
+	switch msg := msg.(type) {
+	case frameMsg:
+		r.due = time.Time{}
+		return r, nil
+	case redrawMsg:
+		r.screen.redraw()
+		r.dirty, r.urgent = true, true
+		return r, nil
+	case controlMsg:
+		r.screen.report(r.screen.WriteControl(msg))
+		return r, nil
+	case mouseMsg:
+		r.screen.report(r.screen.setMouse(bool(msg)))
+		return r, nil
+	case suspendMsg:
+		r.screen.report(askStop())
+		return r, nil
+	case execMsg:
+		return r, r.screen.guard(func() tea.Msg { return r.screen.exec(msg) })
+	case execDoneMsg:
+		cmd = r.update(r.screen.size())
+		if msg.done == nil {
+			return r, cmd
+		}
+		return r, tea.Batch(cmd, r.screen.guard(func() tea.Msg { return msg.done(msg.err) }))
+	}
+	return r, r.update(msg)
+}
+
+// exec runs a command that has the terminal meanwhile.
+func (s *Screen) exec(msg execMsg) tea.Msg {
+	c := msg.cmd
+	if c.Stdin == nil {
+		c.Stdin = s.tty.in
+	}
+	if c.Stdout == nil {
+		c.Stdout = s.tty.out
+	}
+	if c.Stderr == nil {
+		c.Stderr = s.tty.out
+	}
+	return execDoneMsg{s.lend(c.Run), msg.done}
+}
+
+// redraw has the next frame draw everything.
+func (s *Screen) redraw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paint.invalidate()
+}
+
+// update passes msg to the model.
+func (r *root) update(msg tea.Msg) tea.Cmd {
+	r.dirty = true
+	switch msg.(type) {
+	case tea.KeyMsg, PasteMsg, tea.MouseMsg, tea.WindowSizeMsg, tea.ResumeMsg, BackgroundMsg:
+		r.urgent = true
+	}
+	var cmd tea.Cmd
+	r.model, cmd = r.model.Update(msg)
+	return r.screen.guard(cmd)
+}
+
+// View is called after every Update. It draws if a frame is due, and else sees
+// to it that it is called again when one is.
+func (r *root) View() string {
+	defer r.screen.Recover()
+	if !r.dirty || !r.screen.drawable() {
+		return ""
+	}
+	now := r.screen.now()
+	if d := r.pace.delay(now, r.urgent); d > 0 {
+		r.arm(now, d)
+		return ""
+	}
+	var at caret
+	view := r.model.View()
+	if c, ok := r.model.(Cursorer); ok {
+		at.x, at.y, at.visible = c.Cursor()
+	}
+	if err := r.screen.draw(view, at); err != nil {
+		r.screen.fail(err)
+	}
+	r.pace.drawn(now, r.urgent)
+	r.dirty, r.urgent = false, false
+	r.stop()
+	return ""
+}
+
+// arm asks for a frame in d, unless one is to come by then.
+func (r *root) arm(now time.Time, d time.Duration) {
+	due := now.Add(d)
+	if !r.due.IsZero() && !due.Before(r.due) {
+		return
+	}
+	r.stop()
+	r.due = due
+	r.timer = time.AfterFunc(d, func() { r.screen.Send(frameMsg{}) })
+}
+
+// stop calls off the frame to come.
+func (r *root) stop() {
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.due = time.Time{}
+}

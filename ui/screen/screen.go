@@ -1,0 +1,344 @@
+// Package screen is what reaches the terminal.
+//
+// The one thing to know: a Screen owns the terminal alone. It reads every
+// byte that the terminal sends and writes every byte that it gets, one write
+// a frame, and whatever ends the program, it leaves the terminal as it found
+// it. Bubble Tea runs the model's loop and neither reads nor draws.
+//
+// The model's View is called only when a frame is really drawn, so Update may
+// run as often as it likes. Each line of a view is drawn by its differences to
+// what is shown. Views must fit the size told by tea.WindowSizeMsg, which
+// comes before the first View.
+package screen
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/ui/screen/background"
+)
+
+var (
+	// ErrNotTerminal is returned by Open if input or output is a file or a pipe.
+	ErrNotTerminal = errors.New("input and output are not a terminal")
+	// ErrDumb is returned by Open if TERM says that the terminal cannot place
+	// the cursor.
+	ErrDumb = errors.New("the terminal cannot draw a full screen (TERM is unset or dumb)")
+	// ErrHangup is returned by Run if the terminal has gone.
+	ErrHangup = errors.New("the terminal has gone")
+
+	errCalledOff = errors.New("read called off")
+)
+
+const (
+	// backgroundWait is how long after the start an answer about the
+	// background is passed on.
+	backgroundWait = time.Second
+	// The size assumed of a terminal that does not know its own.
+	fallbackWidth, fallbackHeight = 80, 24
+)
+
+// Options for Open. The zero value is usable.
+type Options struct {
+	Mouse  bool                // report wheel and buttons; see Mouse
+	Log    *slog.Logger        // for panics and what cannot be returned; nil discards
+	Getenv func(string) string // nil is os.Getenv
+	Now    func() time.Time    // nil is time.Now
+}
+
+// Screen is a terminal in use. Its methods may be called from any goroutine.
+type Screen struct {
+	log    *slog.Logger
+	now    func() time.Time
+	tty    *tty
+	opened time.Time
+	known  *BackgroundMsg // what the environment says of the background
+
+	mu       sync.Mutex // guards what follows and every write
+	paint    *painter
+	active   bool // our modes are in force: frames may be written
+	closed   bool
+	mouse    bool
+	failure  error // why the program has to end
+	program  *tea.Program
+	early    []tea.Msg // sent before the program ran
+	answered bool      // the background was told
+	closeErr error
+
+	borrow sync.Mutex // held by whoever has handed the terminal to others
+	reader reader
+}
+
+// Open takes the terminal: raw mode, alternate screen, pastes and focus
+// reported. Close, which Run calls too, gives it back. The errors
+// ErrNotTerminal and ErrDumb mean that plain output is to be used.
+func Open(in, out *os.File, o Options) (*Screen, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	kind := o.Getenv("TERM")
+	if kind == "" {
+		kind = defaultTerm
+	}
+	if kind == "" || kind == "dumb" {
+		return nil, ErrDumb
+	}
+	t, err := openTTY(in, out)
+	if err != nil {
+		return nil, err
+	}
+	s := &Screen{log: o.Log, now: o.Now, tty: t, opened: o.Now(), mouse: o.Mouse}
+	s.paint = newPainter(kind, fallbackWidth, fallbackHeight)
+	ask := ""
+	if dark, known := background.FromEnv(o.Getenv("COLORFGBG")); known {
+		s.known = &BackgroundMsg{Dark: dark}
+	} else if kind != "linux" {
+		ask = askBackground
+	}
+	s.resize()
+	if err := s.enter(ask); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// enter puts our modes in force and has the next frame draw everything.
+func (s *Screen) enter(more string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.active {
+		return nil
+	}
+	if err := s.tty.raw(); err != nil {
+		return err
+	}
+	s.active = true
+	s.paint.invalidate()
+	modes := enterModes
+	if s.mouse {
+		modes += mouseOn
+	}
+	return s.write([]byte(modes + more))
+}
+
+// leave undoes enter.
+func (s *Screen) leave() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.active {
+		return nil
+	}
+	s.active = false
+	modes := leaveModes
+	if s.mouse {
+		modes = mouseOff + modes
+	}
+	return errors.Join(s.write([]byte(modes)), s.tty.cooked())
+}
+
+// write sends b in one write. The caller holds mu.
+func (s *Screen) write(b []byte) error {
+	if _, err := s.tty.out.Write(b); err != nil {
+		return fmt.Errorf("write to terminal: %w", err)
+	}
+	return nil
+}
+
+// Close gives the terminal back as it was found. It may be called at any time
+// and more than once; a program that runs is ended.
+func (s *Screen) Close() error {
+	err := s.leave()
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	p := s.program
+	s.mu.Unlock()
+	if p != nil {
+		p.Kill()
+	}
+	if !first {
+		return err
+	}
+	s.reader.stop()
+	return errors.Join(err, s.tty.close())
+}
+
+// WriteControl writes a control sequence between two frames; see Control. It
+// is dropped while others have the terminal.
+func (s *Screen) WriteControl(sequence []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.active {
+		return nil
+	}
+	return s.write(sequence)
+}
+
+// setMouse turns reports of the mouse on or off.
+func (s *Screen) setMouse(on bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if on == s.mouse {
+		return nil
+	}
+	s.mouse = on
+	if !s.active {
+		return nil
+	}
+	if on {
+		return s.write([]byte(mouseOn))
+	}
+	return s.write([]byte(mouseOff))
+}
+
+// resize looks up the size and returns it with whether it is new. A terminal
+// that says zero keeps the last one.
+func (s *Screen) resize() (size tea.WindowSizeMsg, changed bool) {
+	width, height, err := s.tty.size()
+	if err != nil {
+		s.log.Warn("screen", "err", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if width > 0 && height > 0 && (width != s.paint.width || height != s.paint.height) {
+		s.paint.resize(width, height)
+		changed = true
+	}
+	return tea.WindowSizeMsg{Width: s.paint.width, Height: s.paint.height}, changed
+}
+
+// lend gives the terminal to others while use runs, and takes it back. Only
+// one use at a time; use gets no terminal if the screen is closed by then.
+func (s *Screen) lend(use func() error) error {
+	s.borrow.Lock()
+	defer s.borrow.Unlock()
+	s.reader.stop()
+	if err := s.leave(); err != nil {
+		s.log.Warn("screen", "err", err)
+	}
+	err := use()
+	if back := s.enter(""); back != nil {
+		return errors.Join(err, back)
+	}
+	s.resize()
+	s.reader.start(s)
+	return err
+}
+
+// size is the size frames are drawn at.
+func (s *Screen) size() tea.WindowSizeMsg {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return tea.WindowSizeMsg{Width: s.paint.width, Height: s.paint.height}
+}
+
+// draw writes what differs between view and what is shown.
+func (s *Screen) draw(view string, at caret) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.active {
+		return nil
+	}
+	if b := s.paint.paint(view, at); len(b) > 0 {
+		return s.write(b)
+	}
+	return nil
+}
+
+// drawable tells whether frames may be written.
+func (s *Screen) drawable() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.active
+}
+
+// reader is the goroutine that reads keys, at most one at a time.
+type reader struct {
+	mu   sync.Mutex
+	tty  *tty
+	done chan struct{} // closed when it has ended; nil if none runs
+}
+
+// start begins reading for s, unless it is under way.
+func (r *reader) start(s *Screen) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done != nil || !s.drawable() {
+		return
+	}
+	done := make(chan struct{})
+	r.tty, r.done = s.tty, done
+	s.Go(func() {
+		defer close(done)
+		s.read()
+	})
+}
+
+// stop ends reading and waits for its end. The program's loop must be free to
+// take the messages read so far.
+func (r *reader) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done == nil {
+		return
+	}
+	if err := r.tty.callOff(); err == nil {
+		<-r.done
+	}
+	r.done = nil
+}
+
+// readSize is as much as is read at once; a paste comes in many such portions.
+const readSize = 64 << 10
+
+// read passes on what the terminal sends until it is called off.
+func (s *Screen) read() {
+	buf := make([]byte, readSize)
+	var d decoder
+	for {
+		n, err := s.tty.read(buf, d.wait())
+		switch {
+		case errors.Is(err, errCalledOff):
+			return
+		case errors.Is(err, io.EOF):
+			s.fail(ErrHangup)
+			return
+		case err != nil:
+			s.fail(err)
+			return
+		case n == 0:
+			d.expire(s.take)
+		default:
+			d.feed(buf[:n], s.take)
+		}
+	}
+}
+
+// take passes on one message from the terminal.
+func (s *Screen) take(msg tea.Msg) {
+	r, ok := msg.(reply)
+	if !ok {
+		s.Send(msg)
+		return
+	}
+	s.mu.Lock()
+	late := s.answered || s.known != nil || s.now().Sub(s.opened) > backgroundWait
+	s.answered = true
+	s.mu.Unlock()
+	if !late {
+		s.Send(BackgroundMsg{Dark: r.dark})
+	}
+}

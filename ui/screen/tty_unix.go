@@ -1,0 +1,200 @@
+//go:build unix
+
+package screen
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
+)
+
+// tty is the terminal as the operating system has it: line discipline, size,
+// and reads that can be called off.
+type tty struct {
+	in, out *os.File
+	state   *term.State // as found; nil while it is in force
+	wake    [2]int      // a pipe: a byte in it calls off a wait
+}
+
+// openTTY checks that in and out are a terminal and prepares waking.
+func openTTY(in, out *os.File) (*tty, error) {
+	t := &tty{in: in, out: out}
+	if !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()) {
+		return nil, ErrNotTerminal
+	}
+	if err := unix.Pipe(t.wake[:]); err != nil {
+		return nil, fmt.Errorf("pipe to call off reads: %w", err)
+	}
+	for _, fd := range t.wake {
+		unix.CloseOnExec(fd)
+		if err := unix.SetNonblock(fd, true); err != nil {
+			return nil, fmt.Errorf("pipe to call off reads: %w", errors.Join(err, t.close()))
+		}
+	}
+	if t.wake[0] >= unix.FD_SETSIZE || int(in.Fd()) >= unix.FD_SETSIZE {
+		return nil, fmt.Errorf("wait for keys: %w", errors.Join(syscall.EMFILE, t.close()))
+	}
+	return t, nil
+}
+
+// raw takes the terminal out of line mode, once.
+func (t *tty) raw() error {
+	if t.state != nil {
+		return nil
+	}
+	state, err := term.MakeRaw(t.in.Fd())
+	if err != nil {
+		return fmt.Errorf("set raw mode: %w", err)
+	}
+	t.state = state
+	return nil
+}
+
+// cooked puts the terminal back as raw found it.
+func (t *tty) cooked() error {
+	if t.state == nil {
+		return nil
+	}
+	state := t.state
+	t.state = nil
+	if err := term.Restore(t.in.Fd(), state); err != nil {
+		return fmt.Errorf("restore terminal mode: %w", err)
+	}
+	return nil
+}
+
+// close releases the pipe. No read may be under way.
+func (t *tty) close() error {
+	return errors.Join(unix.Close(t.wake[0]), unix.Close(t.wake[1]))
+}
+
+// read waits for input, at most for d if d is not 0, and reads some. No bytes
+// and no error mean that the time is over. It returns errCalledOff after
+// callOff and io.EOF when the terminal has gone.
+func (t *tty) read(b []byte, d time.Duration) (int, error) {
+	in := int(t.in.Fd())
+	for {
+		var set unix.FdSet
+		set.Set(in)
+		set.Set(t.wake[0])
+		var limit *unix.Timeval
+		if d > 0 {
+			tv := unix.NsecToTimeval(int64(d))
+			limit = &tv
+		}
+		n, err := unix.Select(max(in, t.wake[0])+1, &set, nil, nil, limit)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return 0, fmt.Errorf("wait for keys: %w", err)
+		case n == 0:
+			return 0, nil
+		case set.IsSet(t.wake[0]):
+			return 0, t.calledOff()
+		}
+		n, err = unix.Read(in, b)
+		switch {
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
+			continue
+		case errors.Is(err, unix.EIO), err == nil && n == 0:
+			return 0, io.EOF
+		case err != nil:
+			return 0, fmt.Errorf("read keys: %w", err)
+		}
+		return n, nil
+	}
+}
+
+// callOff ends the read under way, or the next one.
+func (t *tty) callOff() error {
+	_, err := unix.Write(t.wake[1], []byte{0})
+	if err != nil && !errors.Is(err, unix.EAGAIN) {
+		return fmt.Errorf("call off read: %w", err)
+	}
+	return nil
+}
+
+func (t *tty) calledOff() error {
+	var b [16]byte
+	if _, err := unix.Read(t.wake[0], b[:]); err != nil && !errors.Is(err, unix.EAGAIN) {
+		return fmt.Errorf("call off read: %w", err)
+	}
+	return errCalledOff
+}
+
+// size is the terminal's size in cells, zeros if it does not know.
+func (t *tty) size() (width, height int, err error) {
+	width, height, err = term.GetSize(t.out.Fd())
+	if err != nil {
+		return 0, 0, fmt.Errorf("terminal size: %w", err)
+	}
+	return width, height, nil
+}
+
+// watch follows changes of size, requests to stop for a while, and requests to
+// end, until done is closed.
+func (s *Screen) watch(done <-chan struct{}) {
+	size := make(chan os.Signal, 1)
+	signal.Notify(size, syscall.SIGWINCH)
+	defer signal.Stop(size)
+	pause := make(chan os.Signal, 1)
+	signal.Notify(pause, syscall.SIGTSTP)
+	defer signal.Stop(pause)
+	quit := make(chan os.Signal, 1)
+	signal.Notify(quit, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	defer signal.Stop(quit)
+	for {
+		select {
+		case <-done:
+			return
+		case <-size:
+			s.resized()
+		case <-pause:
+			signal.Stop(pause)
+			s.paused()
+			signal.Notify(pause, syscall.SIGTSTP)
+		case sig := <-quit:
+			if s.ended(sig) {
+				signal.Stop(quit) // a second one ends the process at once
+			}
+		}
+	}
+}
+
+// askStop has watch see the signal that a shell would send to stop us.
+func askStop() error {
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTSTP); err != nil {
+		return fmt.Errorf("stop for a while: %w", err)
+	}
+	return nil
+}
+
+// orphanWait is how long a stopped process group may take to stop. Nobody can
+// continue a group that has no shell over it, so the system does not stop it.
+const orphanWait = 200 * time.Millisecond
+
+// stopSelf stops the process group, as ctrl+z does to other programs, and
+// returns once it is continued.
+func stopSelf() error {
+	cont := make(chan os.Signal, 1)
+	signal.Notify(cont, syscall.SIGCONT)
+	defer signal.Stop(cont)
+	if err := syscall.Kill(0, syscall.SIGTSTP); err != nil {
+		return fmt.Errorf("stop process group: %w", err)
+	}
+	t := time.NewTimer(orphanWait)
+	defer t.Stop()
+	select {
+	case <-cont:
+	case <-t.C:
+	}
+	return nil
+}

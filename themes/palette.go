@@ -1,0 +1,228 @@
+package themes
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// palette is a theme file. Colours are "#rrggbb", or "0" to "15" for the
+// terminal's own sixteen, or empty for its default foreground.
+type palette struct {
+	Name string `toml:"name"`
+	Dark bool   `toml:"dark"`
+	// Background is assumed, never painted: contrast is judged against it.
+	Background string       `toml:"background"`
+	Colors     colours      `toml:"colors"`
+	Syntax     syntaxColour `toml:"syntax"`
+}
+
+type colours struct {
+	Text         string `toml:"text"`
+	Muted        string `toml:"muted"`
+	Accent       string `toml:"accent"`
+	User         string `toml:"user"`
+	Assistant    string `toml:"assistant"`
+	Heading      string `toml:"heading"`
+	Link         string `toml:"link"`
+	Code         string `toml:"code"`
+	Quote        string `toml:"quote"`
+	Border       string `toml:"border"`
+	Success      string `toml:"success"`
+	Warning      string `toml:"warning"`
+	Error        string `toml:"error"`
+	SelectedText string `toml:"selected_text"`
+	SelectedBack string `toml:"selected_back"`
+	BadgeText    string `toml:"badge_text"`
+	BadgeBack    string `toml:"badge_back"`
+}
+
+type syntaxColour struct {
+	Text     string `toml:"text"`
+	Comment  string `toml:"comment"`
+	Keyword  string `toml:"keyword"`
+	Type     string `toml:"type"`
+	Function string `toml:"function"`
+	Builtin  string `toml:"builtin"`
+	String   string `toml:"string"`
+	Escape   string `toml:"escape"`
+	Number   string `toml:"number"`
+	Operator string `toml:"operator"`
+	Tag      string `toml:"tag"`
+	Inserted string `toml:"inserted"`
+	Deleted  string `toml:"deleted"`
+	Error    string `toml:"error"`
+}
+
+// parsePalette reads a theme file strictly: every key must be known and
+// present, every colour must be one.
+func parsePalette(data []byte) (*palette, error) {
+	var p palette
+	dec := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		return nil, explain(err)
+	}
+	var raw map[string]any
+	if err := toml.Unmarshal(data, &raw); err != nil {
+		return nil, explain(err)
+	}
+	if err := p.check(data, raw); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// explain turns the decoder's errors into one sentence with a line and, for an
+// unknown key, the nearest known one.
+func explain(err error) error {
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) && len(strict.Errors) > 0 {
+		e := strict.Errors[0]
+		line, _ := e.Position()
+		key := strings.Join(e.Key(), ".")
+		return fmt.Errorf("line %d: unknown key %q; the nearest is %q", line, key, nearest(key, keys()))
+	}
+	var de *toml.DecodeError
+	if errors.As(err, &de) {
+		line, col := de.Position()
+		if key := strings.Join(de.Key(), "."); key != "" {
+			return fmt.Errorf("line %d, column %d: key %q: %w", line, col, key, err)
+		}
+		return fmt.Errorf("line %d, column %d: %w", line, col, err)
+	}
+	return err
+}
+
+// check verifies presence and colours in file order of the known keys.
+func (p *palette) check(data []byte, raw map[string]any) error {
+	if p.Name == "" {
+		return errors.New(`key "name" is missing or empty`)
+	}
+	for _, key := range keys() {
+		if !present(raw, strings.Split(key, ".")) {
+			return fmt.Errorf("key %q is missing", key)
+		}
+	}
+	for key, c := range p.all() {
+		if !validColour(c) {
+			return fmt.Errorf(`line %d: key %q: %q is no colour; write "#rrggbb", "0" to "15", or "" for the terminal's own`,
+				lineOf(data, key), key, c)
+		}
+	}
+	return nil
+}
+
+// all is every colour by its key.
+func (p *palette) all() map[string]string {
+	m := map[string]string{"background": p.Background}
+	for table, v := range map[string]reflect.Value{
+		"colors": reflect.ValueOf(p.Colors), "syntax": reflect.ValueOf(p.Syntax),
+	} {
+		for i := range v.NumField() {
+			m[table+"."+v.Type().Field(i).Tag.Get("toml")] = v.Field(i).String()
+		}
+	}
+	return m
+}
+
+// keys lists every key of a theme file, tables dotted.
+func keys() []string {
+	var out []string
+	var walk func(prefix string, t reflect.Type)
+	walk = func(prefix string, t reflect.Type) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name := prefix + f.Tag.Get("toml")
+			if f.Type.Kind() == reflect.Struct {
+				walk(name+".", f.Type)
+				continue
+			}
+			out = append(out, name)
+		}
+	}
+	walk("", reflect.TypeFor[palette]())
+	return out
+}
+
+func present(raw map[string]any, path []string) bool {
+	v, ok := raw[path[0]]
+	if !ok || len(path) == 1 {
+		return ok
+	}
+	sub, ok := v.(map[string]any)
+	return ok && present(sub, path[1:])
+}
+
+// lineOf finds the line of a dotted key, 1-based; 0 if it is written in a
+// way that only a parser would find.
+func lineOf(data []byte, key string) int {
+	table, name, dotted := strings.Cut(key, ".")
+	if !dotted {
+		table, name = "", key
+	}
+	current := ""
+	for i, line := range strings.Split(string(data), "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			current = strings.Trim(line, "[] ")
+			continue
+		}
+		k, _, ok := strings.Cut(line, "=")
+		if ok && current == table && strings.TrimSpace(k) == name {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func validColour(c string) bool {
+	if c == "" {
+		return true
+	}
+	if hex, ok := strings.CutPrefix(c, "#"); ok {
+		_, err := strconv.ParseUint(hex, 16, 32)
+		return err == nil && len(hex) == 6
+	}
+	n, err := strconv.Atoi(c)
+	return err == nil && n >= 0 && n <= 15 && itoa(n) == c
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// nearest is the candidate with the smallest edit distance.
+func nearest(s string, candidates []string) string {
+	best, bestD := "", 1<<30
+	for _, c := range candidates {
+		if d := distance(s, c); d < bestD {
+			best, bestD = c, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance in bytes: keys are ASCII, and for
+// anything else an approximate answer is good enough for a suggestion.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		prev := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := prev
+			if a[i] != b[j] {
+				cost++
+			}
+			prev = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

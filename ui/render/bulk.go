@@ -1,0 +1,67 @@
+package render
+
+import "strings"
+
+// A block is rendered anew for each piece of text it gets, so the cost of one
+// endless block would grow with the square of its length. Beyond bulkSize the
+// block is rendered only when it has grown by a quarter; what came since is
+// shown as plain text under it.
+const (
+	bulkSize  = 8 << 10
+	bulkChunk = 1 << 10
+)
+
+// bulk is the state of an unfinished block beyond bulkSize.
+type bulk struct {
+	size  int      // bytes of the tail that lines show
+	base  int      // stable when it was rendered
+	lines []string // the tail as rendered, then whole chunks of plain text
+	plain int      // bytes of the tail that lines show in all
+}
+
+// rendered remembers a freshly rendered tail.
+func (b *bulk) rendered(s *Stream) {
+	size := len(s.src) - s.stable
+	if size < bulkSize {
+		*b = bulk{}
+		return
+	}
+	*b = bulk{size: size, base: s.stable, plain: size, lines: append([]string(nil), s.lines[s.nStable:]...)}
+}
+
+// drawBulk draws the tail from the last rendering if that is recent enough.
+func (s *Stream) drawBulk() bool {
+	b := &s.bulk
+	size := len(s.src) - s.stable
+	if s.finished || b.size == 0 || b.base != s.stable || size > b.size+b.size/4 {
+		return false
+	}
+	for size-b.plain > bulkChunk {
+		chunk := s.src[s.stable+b.plain:]
+		cut := lastBreak(string(chunk[:bulkChunk]))
+		b.lines = append(b.lines, Wrap(strings.TrimRight(string(chunk[:cut]), "\n"), s.width)...)
+		b.plain += cut
+	}
+	s.lines = append(s.lines, b.lines...)
+	if rest := strings.TrimRight(string(s.src[s.stable+b.plain:]), "\n"); rest != "" {
+		s.lines = append(s.lines, Wrap(rest, s.width)...)
+	}
+	return true
+}
+
+// lastBreak is where to cut a piece of text: behind its last line, else its
+// last space, else before its last character.
+func lastBreak(s string) int {
+	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
+		return i + 1
+	}
+	if i := strings.LastIndexByte(s, ' '); i > 0 {
+		return i + 1
+	}
+	for i := len(s) - 1; i > 0; i-- {
+		if s[i]&0xc0 != 0x80 {
+			return i
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,195 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+)
+
+// minInner is the least width left inside a list or quotation; below it the
+// content is not indented.
+const minInner = 4
+
+// leafKey identifies a rendered leaf block.
+type leafKey struct {
+	kind  ast.NodeKind
+	level int
+	width int
+	refs  int // number of link definitions known, for a text that may use them
+	text  string
+}
+
+// layouter lays out the blocks of one parsed source.
+type layouter struct {
+	m    *Markdown
+	src  []byte
+	refs []parser.Reference
+	code int  // code blocks seen so far
+	open bool // an unclosed fence at the end of src is still growing
+}
+
+// block lays out a node and everything below it.
+func (l *layouter) block(n ast.Node, w int) []string {
+	switch n := n.(type) {
+	case *ast.Heading:
+		return l.leaf(n, ast.NewHeading(n.Level), n.Level, w)
+	case *ast.Paragraph, *ast.TextBlock:
+		return l.leaf(n, ast.NewParagraph(), 0, w)
+	case *ast.List:
+		return l.list(n, w)
+	case *ast.Blockquote:
+		return l.quote(n, w)
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		return l.codeBlock(n, w)
+	case *ast.HTMLBlock:
+		return l.htmlBlock(n, w)
+	case *ast.ThematicBreak:
+		p := l.m.theme
+		return []string{p.Paints.Border.On(strings.Repeat(p.Ornaments.Rule, max(w, 1)))}
+	case *ast.LinkReferenceDefinition:
+		return paintLines(string(l.m.theme.Paints.Muted), Wrap(rawLines(n, l.src), w))
+	case *extast.Table:
+		return l.table(n, w)
+	default:
+		return l.children(n, w, true)
+	}
+}
+
+// children lays out the blocks inside a container; loose ones are set apart
+// by an empty line.
+func (l *layouter) children(n ast.Node, w int, loose bool) []string {
+	var out []string
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		lines := l.block(c, w)
+		if len(lines) == 0 {
+			continue
+		}
+		if loose && len(out) > 0 && !(isDefinition(c) && isDefinition(c.PreviousSibling())) {
+			out = append(out, "")
+		}
+		out = append(out, lines...)
+	}
+	return out
+}
+
+func isDefinition(n ast.Node) bool {
+	return n != nil && n.Kind() == ast.KindLinkReferenceDefinition
+}
+
+// leaf lays out a block of inline content; as is the empty block that glamour
+// shall draw.
+func (l *layouter) leaf(n, as ast.Node, level, w int) []string {
+	key := leafKey{kind: as.Kind(), level: level, width: w, text: rawLines(n, l.src)}
+	if strings.Contains(key.text, "[") {
+		key.refs = len(l.refs)
+	}
+	if lines, ok := l.m.leaves.get(key); ok {
+		return lines
+	}
+	s := l.m.glamour.leaf(as, n, l.src)
+	var lines []string
+	if s != "" {
+		lines = Wrap(s, w)
+	}
+	l.m.leaves.put(key, lines, len(key.text))
+	return lines
+}
+
+func (l *layouter) list(n *ast.List, w int) []string {
+	var out []string
+	num := n.Start
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if !n.IsTight && len(out) > 0 {
+			out = append(out, "")
+		}
+		out = append(out, l.item(c, l.marker(n, c, num), w, !n.IsTight)...)
+		num++
+	}
+	return out
+}
+
+// marker is what stands before a list item, with the space after it.
+func (l *layouter) marker(list *ast.List, item ast.Node, num int) string {
+	o := l.m.theme.Ornaments
+	if list.IsOrdered() {
+		return strconv.Itoa(num) + string(list.Marker) + " "
+	}
+	if first := item.FirstChild(); first != nil {
+		if box, ok := first.FirstChild().(*extast.TaskCheckBox); ok {
+			if box.IsChecked {
+				return o.Ticked + " "
+			}
+			return o.Todo + " "
+		}
+	}
+	return o.Bullet + " "
+}
+
+func (l *layouter) item(n ast.Node, marker string, w int, loose bool) []string {
+	mw := lineWidth(marker)
+	painted := l.m.theme.Paints.Muted.On(marker)
+	if w-mw < minInner {
+		lines := l.children(n, w, loose)
+		return append(Wrap(strings.TrimSpace(marker), w), lines...)
+	}
+	lines := l.children(n, w-mw, loose)
+	if len(lines) == 0 {
+		return []string{strings.TrimSpace(marker)}
+	}
+	return indent(lines, painted, strings.Repeat(" ", mw))
+}
+
+func (l *layouter) quote(n ast.Node, w int) []string {
+	mark := l.m.theme.Ornaments.Quote + " "
+	if w-lineWidth(mark) < minInner {
+		return l.children(n, w, true)
+	}
+	lines := l.children(n, w-lineWidth(mark), true)
+	painted := l.m.theme.Paints.Muted.On(mark)
+	out := make([]string, len(lines))
+	for i, s := range lines {
+		out[i] = painted + s
+	}
+	return out
+}
+
+// htmlBlock shows HTML as it was written.
+func (l *layouter) htmlBlock(n *ast.HTMLBlock, w int) []string {
+	s := rawLines(n, l.src)
+	if n.HasClosure() {
+		s += "\n" + strings.TrimSuffix(string(n.ClosureLine.Value(l.src)), "\n")
+	}
+	return paintLines(string(l.m.theme.Paints.Code), Wrap(s, w))
+}
+
+// indent puts first before the first line and rest before the others, but not
+// before empty ones: copied text has no trailing blanks.
+func indent(lines []string, first, rest string) []string {
+	out := make([]string, len(lines))
+	for i, s := range lines {
+		switch {
+		case i == 0:
+			out[i] = first + s
+		case s == "":
+		default:
+			out[i] = rest + s
+		}
+	}
+	return out
+}
+
+func paintLines(sgr string, lines []string) []string {
+	if sgr == "" {
+		return lines
+	}
+	out := make([]string, len(lines))
+	for i, s := range lines {
+		if s != "" {
+			out[i] = sgr + s + reset
+		}
+	}
+	return out
+}

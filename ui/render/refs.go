@@ -1,0 +1,107 @@
+package render
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/util"
+)
+
+// maxLabel is the longest link label that CommonMark allows, in bytes.
+const maxLabel = 999
+
+// define takes over the link definitions in a finished block and renders those
+// done blocks again that refer to a new one. i is the number of the block.
+func (s *Stream) define(n ast.Node, i int) {
+	if d, ok := n.(*ast.LinkReferenceDefinition); ok {
+		label := string(util.ToLinkReference(d.Label))
+		for _, r := range s.refs {
+			if string(util.ToLinkReference(r.Label())) == label {
+				return // the first definition wins
+			}
+		}
+		s.refs = append(s.refs, parser.NewReference(
+			bytes.Clone(d.Label), bytes.Clone(d.Destination), bytes.Clone(d.Title)))
+		s.rerender(s.labels[label], i)
+		return
+	}
+	if n.Type() == ast.TypeInline {
+		return
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if c.Type() == ast.TypeBlock {
+			s.define(c, i)
+		}
+	}
+}
+
+// rerender draws the given done blocks before block limit again in place.
+func (s *Stream) rerender(which []int, limit int) {
+	changed := false
+	for _, i := range which {
+		changed = changed || i < limit
+	}
+	if !changed {
+		return
+	}
+	old := s.lines
+	s.lines = make([]string, 0, len(old)+8)
+	again := map[int]bool{}
+	for _, i := range which {
+		again[i] = true
+	}
+	for i := range s.done {
+		if again[i] {
+			s.layDone(i)
+			continue
+		}
+		d := &s.done[i]
+		prev := ast.NodeKind(-1)
+		if i > 0 {
+			prev = s.done[i-1].kind
+		}
+		d.line = s.appendBlock(prev, d.kind, old[d.line:d.line+d.n])
+	}
+	s.nStable = len(s.lines)
+}
+
+// bracketLabels lists the normalised texts between brackets: every label that a
+// reference in the text could have.
+func bracketLabels(text []byte) []string {
+	if bytes.IndexByte(text, '[') < 0 {
+		return nil
+	}
+	var out []string
+	seen := map[string]bool{}
+	for i, c := range text {
+		if c != '[' {
+			continue
+		}
+		end := labelEnd(text[i+1:])
+		if end <= 0 {
+			continue
+		}
+		label := string(util.ToLinkReference(text[i+1 : i+1+end]))
+		if !seen[label] {
+			seen[label] = true
+			out = append(out, label)
+		}
+	}
+	return out
+}
+
+// labelEnd is the length of the label at the start of text, -1 for none.
+func labelEnd(text []byte) int {
+	for i := 0; i < len(text) && i <= maxLabel; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '[':
+			return -1
+		case ']':
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,304 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+)
+
+// Stream renders one text while it grows. Blocks that nothing can change any
+// more are rendered once; only the unfinished end is rendered again. After
+// Finish the lines are those that Markdown.Message gives for the whole text.
+// It is not safe for concurrent use.
+type Stream struct {
+	m        *Markdown
+	raw      strings.Builder // what was appended
+	pending  string          // its end, which cannot be made safe yet
+	src      []byte          // the safe text
+	finished bool
+
+	done   []doneBlock
+	stable int // bytes of src that are done
+	code   int // code blocks in them
+	refs   []parser.Reference
+	labels map[string][]int // label in brackets -> done blocks that hold it
+
+	width   int
+	lines   []string
+	nStable int // lines of the done blocks
+	dirty   bool
+	fence   *openFence
+	bulk    bulk
+}
+
+// doneBlock is a finished top-level block.
+type doneBlock struct {
+	start, end int // bytes of src
+	code       int // code blocks before it
+	kind       ast.NodeKind
+	line       int // its first line, behind the separating empty one
+	n          int // number of its lines
+}
+
+// NewStream starts an empty text.
+func NewStream(m *Markdown) *Stream {
+	return &Stream{m: m, labels: map[string][]int{}}
+}
+
+// Text is what was appended, unchanged.
+func (s *Stream) Text() string { return s.raw.String() }
+
+// Append adds a piece of text. A piece may end in the middle of a character.
+// Appending to a finished stream opens it again.
+func (s *Stream) Append(delta string) {
+	if delta == "" {
+		return
+	}
+	if s.finished {
+		s.reopen()
+	}
+	s.raw.WriteString(delta)
+	in := s.pending + delta
+	cut := settled(in)
+	s.add(in[:cut])
+	s.pending = in[cut:]
+}
+
+// Set makes the text what is given. If it only grew, this is Append.
+func (s *Stream) Set(text string) {
+	old := s.raw.String()
+	if strings.HasPrefix(text, old) {
+		s.Append(text[len(old):])
+		return
+	}
+	*s = Stream{m: s.m, labels: map[string][]int{}, width: s.width}
+	s.Append(text)
+}
+
+// Finish says that the text is complete: what was still open is closed.
+func (s *Stream) Finish() {
+	if s.finished {
+		return
+	}
+	s.add(s.pending)
+	s.pending = ""
+	s.finished, s.dirty = true, true
+}
+
+// Forget drops the rendered lines; the next Lines renders everything again.
+func (s *Stream) Forget() {
+	s.lines, s.nStable, s.width = nil, 0, 0
+	s.bulk = bulk{}
+	if s.fence != nil {
+		s.fence.forget()
+	}
+}
+
+func (s *Stream) reopen() {
+	text, width := s.raw.String(), s.width
+	*s = Stream{m: s.m, labels: map[string][]int{}, width: width}
+	s.Append(text)
+}
+
+// maxPending bounds how much text waits for the character after it.
+const maxPending = 64
+
+// add appends text of which the neighbours are known. The character before it
+// is passed along since it decides whether joiners are shown.
+func (s *Stream) add(text string) {
+	if text == "" {
+		return
+	}
+	if clean(text) == len(text) {
+		s.src = append(s.src, text...)
+	} else {
+		prev, n := utf8.DecodeLastRune(s.src)
+		if n == 0 || prev < 0x80 {
+			s.src = append(s.src, Safe(text)...)
+		} else {
+			before := string(prev)
+			s.src = append(s.src, strings.TrimPrefix(Safe(before+text), before)...)
+		}
+	}
+	s.dirty = true
+}
+
+// settled is the length of the prefix of in whose safe form does not depend
+// on what follows: it does not end in the middle of a character, in a CR, or in
+// a joiner.
+func settled(in string) int {
+	end := len(in)
+	for i := 1; i <= utf8.UTFMax && i <= len(in); i++ {
+		c := in[len(in)-i]
+		if utf8.RuneStart(c) {
+			if c >= 0x80 && !utf8.FullRuneInString(in[len(in)-i:]) {
+				end = len(in) - i
+			}
+			break
+		}
+	}
+	for end > 0 && len(in)-end < maxPending {
+		r, n := utf8.DecodeLastRuneInString(in[:end])
+		if r != '\r' && r != 0x200c && r != 0x200d {
+			break
+		}
+		end -= n
+	}
+	return end
+}
+
+// Lines renders the text at a width. The slice is valid until the next call
+// and must not be changed. A width below 1 counts as 1.
+func (s *Stream) Lines(width int) []string {
+	width = max(width, 1)
+	if width != s.width {
+		s.relayout(width)
+	}
+	if s.dirty {
+		s.dirty = false
+		s.advance()
+	}
+	return s.lines
+}
+
+// relayout renders the done blocks again for another width.
+func (s *Stream) relayout(width int) {
+	s.width, s.lines, s.nStable, s.dirty = width, nil, 0, true
+	s.bulk = bulk{}
+	if s.fence != nil {
+		s.fence.forget()
+	}
+	for i := range s.done {
+		s.layDone(i)
+	}
+}
+
+// advance brings the lines up to date with the text.
+func (s *Stream) advance() {
+	s.lines = s.lines[:s.nStable]
+	if s.fence != nil && !s.fence.closed(s) {
+		s.drawFence()
+		return
+	}
+	s.fence = nil
+	if s.drawBulk() {
+		return
+	}
+	s.parseTail()
+}
+
+// parseTail parses what is not done, finishes what can be, and draws the rest.
+func (s *Stream) parseTail() {
+	tail := s.src[s.stable:]
+	root := parse(s.m.parser, tail, s.refs)
+	bs := blocks(root, tail)
+	n := len(bs)
+	if !s.finished {
+		n = finishedBlocks(bs, tail)
+	}
+	l := &layouter{m: s.m, src: tail, refs: s.refs, code: s.code, open: !s.finished}
+	base := s.stable
+	for _, b := range bs[:n] {
+		s.finishBlock(l, b, base)
+	}
+	s.code = l.code
+	rest := bs[n:]
+	if len(rest) > 0 {
+		s.stable = base + rest[0].start
+	} else if s.finished {
+		s.stable = len(s.src)
+	}
+	if len(rest) == 1 && s.openFence(rest[0].node, tail) {
+		s.drawFence()
+		return
+	}
+	prev := s.lastKind()
+	for _, b := range rest {
+		s.appendBlock(prev, b.node.Kind(), l.block(b.node, s.width))
+		prev = b.node.Kind()
+	}
+	s.bulk.rendered(s)
+}
+
+// finishedBlocks is the number of leading blocks that no further text can
+// change. A block is finished when the next one has begun behind an empty line,
+// or, where a line that is still being written could join it (lists) or take
+// the next one apart (tables), when the next one has two whole lines.
+func finishedBlocks(bs []block, src []byte) int {
+	for n := len(bs) - 1; n > 0; n-- {
+		next := src[bs[n].start:]
+		if bytes.Count(next, []byte("\n")) >= 2 {
+			return n
+		}
+		if bs[n-1].node.Kind() != ast.KindList && blankBefore(src, bs[n].start) {
+			return n
+		}
+	}
+	return 0
+}
+
+// blankBefore tells whether the line above offset at is blank.
+func blankBefore(src []byte, at int) bool {
+	above := bytes.TrimSuffix(src[:at], []byte("\n"))
+	line := above[bytes.LastIndexByte(above, '\n')+1:]
+	return len(bytes.TrimSpace(line)) == 0
+}
+
+// finishBlock moves a block of the tail, whose source starts at base, to the
+// done ones.
+func (s *Stream) finishBlock(l *layouter, b block, base int) {
+	d := doneBlock{start: base + b.start, end: base + b.end, code: l.code, kind: b.node.Kind()}
+	i := len(s.done)
+	lines := l.block(b.node, s.width)
+	d.line, d.n = s.appendBlock(s.lastKind(), d.kind, lines), len(lines)
+	s.done = append(s.done, d)
+	s.nStable = len(s.lines)
+	text := s.src[d.start:d.end]
+	s.define(b.node, i)
+	for _, label := range bracketLabels(text) {
+		s.labels[label] = append(s.labels[label], i)
+	}
+}
+
+func (s *Stream) lastKind() ast.NodeKind {
+	if len(s.done) == 0 {
+		return -1
+	}
+	return s.done[len(s.done)-1].kind
+}
+
+// appendBlock adds the lines of a block, an empty one before it, and tells
+// where it begins.
+func (s *Stream) appendBlock(prev, kind ast.NodeKind, lines []string) int {
+	definitions := kind == ast.KindLinkReferenceDefinition && prev == kind
+	if len(s.lines) > 0 && len(lines) > 0 && !definitions {
+		s.lines = append(s.lines, "")
+	}
+	at := len(s.lines)
+	s.lines = append(s.lines, lines...)
+	return at
+}
+
+// layDone renders done block i again at the end of the lines.
+func (s *Stream) layDone(i int) {
+	d := &s.done[i]
+	prev := ast.NodeKind(-1)
+	if i > 0 {
+		prev = s.done[i-1].kind
+	}
+	lines := s.renderDone(*d)
+	d.line, d.n = s.appendBlock(prev, d.kind, lines), len(lines)
+	s.nStable = len(s.lines)
+}
+
+func (s *Stream) renderDone(d doneBlock) []string {
+	src := s.src[d.start:d.end]
+	l := &layouter{m: s.m, src: src, refs: s.refs, code: d.code}
+	for _, b := range blocks(parse(s.m.parser, src, s.refs), src) {
+		return l.block(b.node, s.width)
+	}
+	return nil
+}

@@ -15,9 +15,9 @@ var ErrUnknownRecord = errors.New("unknown record; a newer cairn wrote this run"
 // Encoded is the stored form of a [Record]. The message that a record carries
 // stands apart, so that a store can keep it where the conversation is.
 type Encoded struct {
-	Kind    string
-	Data    json.RawMessage
-	Message *harness.Message
+	Kind    string           `json:"kind"`
+	Data    json.RawMessage  `json:"data,omitempty"`
+	Message *harness.Message `json:"message,omitempty"`
 }
 
 // Encode returns r's stored form.

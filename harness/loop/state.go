@@ -74,6 +74,36 @@ func (s State) Status() harness.RunStatus { return s.status }
 // Steps returns how many model calls were answered.
 func (s State) Steps() int { return s.steps }
 
+// Call returns the call with the id among those of the last answer, or one with
+// only the id.
+func (s State) Call(id string) harness.ToolCall {
+	for _, c := range s.calls {
+		if c.ID == id {
+			return c.ToolCall
+		}
+	}
+	return harness.ToolCall{ID: id}
+}
+
+// Pending returns the decisions that the run waits for.
+func (s State) Pending() []harness.Pending {
+	s.status = harness.RunRunning
+	if rest, ok := s.Next().(Rest); ok && rest.Status == harness.RunAwaiting {
+		return rest.Pending
+	}
+	return nil
+}
+
+// Answer returns the text of the turn's last assistant message.
+func (s State) Answer() string {
+	for _, m := range slices.Backward(s.messages) {
+		if m.Role == harness.RoleAssistant {
+			return m.Text()
+		}
+	}
+	return ""
+}
+
 func (s *State) apply(r Record) {
 	switch r := r.(type) {
 	case Started:

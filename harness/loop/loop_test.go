@@ -1,0 +1,323 @@
+package loop_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"cairn/harness"
+	"cairn/harness/loop"
+)
+
+func started() loop.Started {
+	return loop.Started{Message: harness.UserText("go"), Config: harness.RunConfig{Agent: "cairn@1", Model: "p/m"}}
+}
+
+func answer(stop harness.StopReason, calls ...string) loop.Answered {
+	var parts []harness.Part
+	if stop != harness.StopEmpty {
+		parts = append(parts, harness.Part{Kind: harness.PartText, Text: "words"})
+	}
+	for _, name := range calls {
+		parts = append(parts, harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "call_0", Name: name}})
+	}
+	return loop.Answered{Message: loop.Name("r", 1, "p/m", parts, harness.Usage{}, nil), Stop: stop, Attempt: 1}
+}
+
+func ended(id string) loop.Ended {
+	return loop.Ended{Message: loop.Result(harness.ToolCall{ID: id, Name: "t"}, "ok", false, false)}
+}
+
+func TestNextAfterTheseRecords(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		records []loop.Record
+		want    string
+	}{
+		"a message asks the model":        {[]loop.Record{started()}, "CallModel 1"},
+		"an answer ends the turn":         {[]loop.Record{started(), answer(harness.StopEnd)}, "Rest completed end_turn"},
+		"a call is judged first":          {[]loop.Record{started(), answer(harness.StopTools, "t")}, "Judge r_1_1"},
+		"calls count whatever the reason": {[]loop.Record{started(), answer(harness.StopEnd, "t")}, "Judge r_1_1"},
+		"an allowed call runs":            {[]loop.Record{started(), answer(harness.StopTools, "t"), loop.Judged{CallID: "r_1_1", Permission: "allow"}}, "Exec r_1_1"},
+		"a denied call is answered":       {[]loop.Record{started(), answer(harness.StopTools, "t"), loop.Judged{CallID: "r_1_1", Permission: "deny", Reason: "no"}}, "Settle r_1_1 permission denied: no"},
+		"a question waits":                {[]loop.Record{started(), answer(harness.StopTools, "t"), loop.Judged{CallID: "r_1_1", Permission: "ask"}}, "Rest awaiting_input "},
+		"calls go one by one":             {[]loop.Record{started(), answer(harness.StopTools, "t", "u"), ended("r_1_1")}, "Judge r_1_2"},
+		"results go back to the model":    {[]loop.Record{started(), answer(harness.StopTools, "t"), ended("r_1_1")}, "CallModel 2"},
+		"a cut answer goes on":            {[]loop.Record{started(), answer(harness.StopLength)}, "Note truncated_text"},
+		"a cut call never runs":           {[]loop.Record{started(), answer(harness.StopLength, "t")}, "Settle r_1_1 not run: the reply was cut"},
+		"a cut answer grows the budget":   {[]loop.Record{started(), answer(harness.StopLength, "t"), ended("r_1_1")}, "CallModel 2 grow 1"},
+		"the fourth cut ends the turn":    {[]loop.Record{started(), answer(harness.StopLength), answer(harness.StopLength), answer(harness.StopLength), answer(harness.StopLength)}, "Rest completed max_tokens"},
+		"a refusal runs nothing":          {[]loop.Record{started(), answer(harness.StopRefusal, "t")}, "Settle r_1_1 not run: the reply was stopped"},
+		"an empty answer is nudged":       {[]loop.Record{started(), answer(harness.StopEmpty)}, "Note empty_reply"},
+		"the third empty one fails":       {[]loop.Record{started(), answer(harness.StopEmpty), answer(harness.StopEmpty), answer(harness.StopEmpty)}, "Rest failed empty_reply"},
+		"a pause is sent back":            {[]loop.Record{started(), answer(harness.StopPause)}, "CallModel 2"},
+		"what rests is done":              {[]loop.Record{started(), loop.Rested{Status: harness.RunFailed}}, "Done"},
+		"a failed run can be resumed":     {[]loop.Record{started(), loop.Rested{Status: harness.RunFailed}, loop.Resumed{}}, "CallModel 1"},
+		"an exhausted run tries again":    {[]loop.Record{started(), answer(harness.StopEmpty), answer(harness.StopEmpty), answer(harness.StopEmpty), loop.Rested{Status: harness.RunFailed}, loop.Resumed{}}, "CallModel 4"},
+		"a safe call runs again":          {[]loop.Record{started(), answer(harness.StopTools, "t"), loop.Judged{CallID: "r_1_1", Permission: "allow"}, loop.Began{CallID: "r_1_1", Repeatable: true}, loop.Resumed{}}, "Exec r_1_1"},
+		"a manual call is uncertain":      {[]loop.Record{started(), answer(harness.StopTools, "t"), loop.Judged{CallID: "r_1_1", Permission: "allow"}, loop.Began{CallID: "r_1_1"}, loop.Resumed{}}, "Rest awaiting_input uncertain"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := describe(loop.Fold(c.records...).Next()); !strings.HasPrefix(got, c.want) {
+				t.Errorf("next is %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func describe(c loop.Command) string {
+	switch c := c.(type) {
+	case loop.CallModel:
+		s := fmt.Sprintf("CallModel %d", c.Step)
+		if c.Grow > 0 {
+			s += fmt.Sprintf(" grow %d", c.Grow)
+		}
+		return s
+	case loop.Judge:
+		return "Judge " + c.Call.ID
+	case loop.Exec:
+		return "Exec " + c.Call.ID
+	case loop.Settle:
+		return "Settle " + c.Call.ID + " " + c.Text
+	case loop.Note:
+		return "Note " + c.Reason
+	case loop.Rest:
+		s := fmt.Sprintf("Rest %s %s", c.Status, c.Stop)
+		if len(c.Pending) > 0 && c.Pending[0].Uncertain {
+			s += "uncertain"
+		}
+		return s
+	default:
+		return strings.TrimPrefix(fmt.Sprintf("%T", c), "loop.")
+	}
+}
+
+func TestStepLimitAsksForAFinalAccount(t *testing.T) {
+	t.Parallel()
+	first := started()
+	first.Config.MaxSteps = 1
+	s := loop.Fold(first, answer(harness.StopTools, "t"), ended("r_1_1"))
+	note, ok := s.Next().(loop.Note)
+	if !ok || note.Reason != "iteration_limit" {
+		t.Fatalf("next is %#v, want the note about the limit", s.Next())
+	}
+	s, cmd := loop.Step(s, loop.Noted{Reason: note.Reason, Message: note.Notice()})
+	if c, ok := cmd.(loop.CallModel); !ok || !c.NoTools {
+		t.Fatalf("next is %#v, want a call without tools", cmd)
+	}
+	s, cmd = loop.Step(s, answer(harness.StopTools, "t"))
+	if _, ok := cmd.(loop.Settle); !ok {
+		t.Fatalf("next is %#v, want the call answered and not run", cmd)
+	}
+	_, cmd = loop.Step(s, ended("r_1_1"))
+	if r, ok := cmd.(loop.Rest); !ok || r.Stop != harness.StopSteps {
+		t.Fatalf("next is %#v, want the end at the step limit", cmd)
+	}
+}
+
+func TestStepLeavesTheGivenStateAlone(t *testing.T) {
+	t.Parallel()
+	s := loop.Fold(started(), answer(harness.StopTools, "t", "u"))
+	before := describe(s.Next())
+	a, _ := loop.Step(s, ended("r_1_1"))
+	b, _ := loop.Step(s, loop.Judged{CallID: "r_1_1", Permission: "deny"})
+	if describe(s.Next()) != before || len(s.Messages()) != 2 {
+		t.Error("the state given was changed")
+	}
+	if describe(a.Next()) == describe(b.Next()) {
+		t.Error("two futures share their calls")
+	}
+}
+
+func TestNameGivesCallsTheirOwnIDs(t *testing.T) {
+	t.Parallel()
+	call := func(id string) harness.Part {
+		return harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: id, Name: "t"}}
+	}
+	m := loop.Name("run", 3, "p/m", []harness.Part{call("call_0"), call("call_0"), call("")}, harness.Usage{}, nil)
+	want := []string{"run_3_1", "run_3_2", "run_3_3"}
+	for i, c := range m.Calls() {
+		if c.ID != want[i] || string(c.Input) != "{}" {
+			t.Errorf("call %d is %+v, want id %s and {}", i, c, want[i])
+		}
+	}
+	if m.Calls()[0].Origin != "call_0" {
+		t.Error("the provider's id is gone")
+	}
+	if m := loop.Name("run", 1, "p/m", []harness.Part{{Kind: harness.PartText, Text: " \n"}}, harness.Usage{}, nil); m != nil {
+		t.Errorf("an empty reply became %+v", m)
+	}
+}
+
+func TestCancelAnswersEveryCall(t *testing.T) {
+	t.Parallel()
+	s := loop.Fold(started(), answer(harness.StopTools, "a", "b", "c"), ended("r_1_1"),
+		loop.Judged{CallID: "r_1_2", Permission: "allow"}, loop.Began{CallID: "r_1_2"})
+	records := loop.Cancel(s, &harness.Partial{Text: "half"}, "p/m", false, harness.StopCancelled)
+	s = loop.Fold(append([]loop.Record{started(), answer(harness.StopTools, "a", "b", "c"), ended("r_1_1")}, records...)...)
+	if s.Status() != harness.RunCancelled {
+		t.Errorf("status %s", s.Status())
+	}
+	results := map[string]harness.ToolResult{}
+	half := false
+	for _, m := range s.Messages() {
+		half = half || m.Mark == harness.MarkInterrupted && m.Text() == "half"
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				results[p.Result.CallID] = *p.Result
+			}
+		}
+	}
+	if !half || len(results) != 3 || !results["r_1_2"].Unknown || results["r_1_3"].Unknown {
+		t.Errorf("half answer kept: %v, results %+v", half, results)
+	}
+}
+
+func TestResumeKeepsTheHalfAnswer(t *testing.T) {
+	t.Parallel()
+	s := loop.Fold(started())
+	p := &harness.Partial{Attempt: 2, Text: "half"}
+	s2 := loop.Fold(append([]loop.Record{started()}, loop.Resume(s, harness.ResumeContinue, p, "p/m")...)...)
+	if got := len(s2.Messages()); got != 3 {
+		t.Errorf("%d messages in context after continue, want the half answer and the request to go on", got)
+	}
+	s3 := loop.Fold(append([]loop.Record{started()}, loop.Resume(s, harness.ResumeRetry, p, "p/m")...)...)
+	if got := len(s3.Messages()); got != 1 {
+		t.Errorf("%d messages in context after retry, want the question alone", got)
+	}
+}
+
+// frozen are samples of each record; their stored form must never change.
+func frozen() []loop.Record {
+	at := started()
+	at.Config.MaxSteps = 7
+	return []loop.Record{
+		at, answer(harness.StopTools, "t"),
+		loop.Answered{Stop: harness.StopEmpty, Usage: harness.Usage{Input: 3, Output: 2}, Attempt: 2},
+		loop.Judged{CallID: "r_1_1", Permission: "deny", Rule: "x", Reason: "y"},
+		loop.Began{CallID: "r_1_1", Repeatable: true}, ended("r_1_1"),
+		loop.Noted{Reason: "empty_reply", Message: harness.UserText("go on")},
+		loop.Cut{Message: harness.AssistantText("half"), Off: true},
+		loop.Resumed{How: harness.ResumeRetry},
+		loop.Rested{Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{Kind: "auth", Text: "no key"}},
+	}
+}
+
+func TestStoredFormIsFrozen(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for _, r := range frozen() {
+		e, err := loop.Encode(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(line))
+	}
+	path := filepath.Join("testdata", "records.jsonl")
+	if os.Getenv("UPDATE_FROZEN") != "" {
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(want)), "\n") {
+		if i >= len(lines) || line != lines[i] {
+			t.Fatalf("record %d is stored as\n%s\nwas\n%s", i, lines[min(i, len(lines)-1)], line)
+		}
+		var e loop.Encoded
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		r, err := loop.Decode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := loop.Encode(r); !reflect.DeepEqual(again.Kind, e.Kind) || string(again.Data) != string(e.Data) {
+			t.Errorf("record %d does not round-trip", i)
+		}
+	}
+}
+
+func TestUnknownRecordIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := loop.Decode(loop.Encoded{Kind: "future"}); !errors.Is(err, loop.ErrUnknownRecord) {
+		t.Errorf("err = %v", err)
+	}
+	if _, err := loop.Decode(loop.Encoded{Kind: "judged", Data: json.RawMessage(`{"call":3}`)}); !errors.Is(err, harness.ErrDamaged) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// Whatever comes back from models and tools, a turn ends within its bounds and
+// every call is answered exactly once.
+func TestEveryTurnEnds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		first := started()
+		first.Config.MaxSteps = rapid.IntRange(1, 8).Draw(t, "limit")
+		s, cmd := loop.Step(loop.State{}, first)
+		answered := map[string]int{}
+		for n := 0; ; n++ {
+			if n > 500 {
+				t.Fatal("the turn does not end")
+			}
+			r := outcome(t, cmd, s)
+			if r == nil {
+				break
+			}
+			if e, ok := r.(loop.Ended); ok {
+				answered[e.Message.Parts[0].Result.CallID]++
+			}
+			s, cmd = loop.Step(s, r)
+		}
+		for _, m := range s.Messages() {
+			for _, c := range m.Calls() {
+				if answered[c.ID] != 1 {
+					t.Errorf("call %s was answered %d times", c.ID, answered[c.ID])
+				}
+			}
+		}
+	})
+}
+
+func outcome(t *rapid.T, cmd loop.Command, s loop.State) loop.Record {
+	switch c := cmd.(type) {
+	case loop.CallModel:
+		stop := rapid.SampledFrom([]harness.StopReason{harness.StopEnd, harness.StopTools, harness.StopLength, harness.StopPause, harness.StopRefusal, harness.StopEmpty}).Draw(t, "stop")
+		var parts []harness.Part
+		if stop != harness.StopEmpty {
+			parts = append(parts, harness.Part{Kind: harness.PartText, Text: "x"})
+			for range rapid.IntRange(0, 3).Draw(t, "calls") {
+				parts = append(parts, harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{Name: "t"}})
+			}
+		}
+		return loop.Answered{Message: loop.Name("r", c.Step, "p/m", parts, harness.Usage{}, nil), Stop: stop}
+	case loop.Judge:
+		return loop.Judged{CallID: c.Call.ID, Permission: rapid.SampledFrom([]string{"allow", "deny"}).Draw(t, "verdict")}
+	case loop.Exec:
+		return loop.Ended{Message: loop.Result(c.Call, "ok", false, false)}
+	case loop.Settle:
+		return loop.Ended{Message: loop.Result(c.Call, c.Text, true, false)}
+	case loop.Note:
+		return loop.Noted{Reason: c.Reason, Message: c.Notice()}
+	case loop.Rest:
+		return loop.Rested{Status: c.Status, Stop: c.Stop, Error: c.Error}
+	default:
+		return nil
+	}
+}

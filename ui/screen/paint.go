@@ -12,6 +12,9 @@ import (
 // while it is written, for terminals that do not know synchronised updates.
 const hideAbove = 256
 
+// scrollFrom is the number of changed rows from which a scroll is looked for.
+const scrollFrom = 4
+
 // caret is where the terminal's cursor is to be.
 type caret struct {
 	x, y    int
@@ -45,7 +48,6 @@ func newPainter(termName string, width, height int) *painter {
 	p.term = uv.NewTerminalRenderer(&p.out, []string{"TERM=" + termName})
 	p.term.SetColorProfile(colorprofile.TrueColor) // views come in the terminal's colours already
 	p.term.SetWidthMethod(widths)
-	p.term.SetScrollOptim(true)
 	p.term.SetFullscreen(true)
 	p.term.SetRelativeCursor(false)
 	p.resize(width, height)
@@ -76,7 +78,9 @@ func (p *painter) invalidate() {
 // first ones, and long lines are cut.
 func (p *painter) paint(view string, want caret) []byte {
 	dropped := p.split(view)
-	p.fill()
+	// Looking for lines that moved costs more than all the rest; with few rows
+	// changed there is nothing to find.
+	p.term.SetScrollOptim(p.fill() >= scrollFrom)
 	p.out.Reset()
 	p.out.WriteString(syncBegin)
 	p.term.Render(p.buf)
@@ -121,8 +125,8 @@ func (p *painter) split(view string) int {
 
 // fill brings the cells in line with p.lines. Rows whose text is unchanged are
 // not looked at, and text that was on the last frame, on whichever row, is not
-// parsed again.
-func (p *painter) fill() {
+// parsed again. It returns the number of rows that changed.
+func (p *painter) fill() (changed int) {
 	pen := uv.Style{}
 	clear(p.next)
 	for y, text := range p.lines {
@@ -143,8 +147,10 @@ func (p *painter) fill() {
 			copy(p.buf.Lines[y], line.cells)
 			p.buf.TouchLine(0, y, p.width)
 			p.rows[y], p.plain[y] = text, plain
+			changed++
 		}
 		pen = line.pen
 	}
 	p.seen, p.next = p.next, p.seen
+	return changed
 }

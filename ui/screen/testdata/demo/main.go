@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"runtime/pprof"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -161,10 +162,22 @@ func (m *model) stream(prompt string) error {
 func main() {
 	stock := flag.Bool("stock", false, "use Bubble Tea's renderer")
 	url := flag.String("url", "http://127.0.0.1:8089/v1/chat/completions", "server")
+	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
 	flag.Parse()
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
+	}
 	if err := run(*stock, *url); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
 	}
 }
 

@@ -1,0 +1,123 @@
+package widget
+
+import (
+	"slices"
+	"strings"
+
+	"cairn/themes"
+	"cairn/ui/render"
+)
+
+// Frame makes a screen of lines: exactly height lines of at most width cells.
+// What is too wide is cut, what is too much is left out at the end. The lines
+// may hold styles; foreign text in them must have been made safe.
+func Frame(lines []string, width, height int) string {
+	if height <= 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i := range height {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if i < len(lines) && width > 0 {
+			b.WriteString(render.Truncate(lines[i], width, ""))
+		}
+	}
+	return b.String()
+}
+
+// Scroll is the first of n rows to show in a window of height rows, so that
+// row at is among them and the window, which began at top, moves as little as
+// possible.
+func Scroll(top, at, n, height int) int {
+	height = max(height, 1)
+	top = min(top, at)
+	top = max(top, at-height+1)
+	return max(min(top, n-height), 0)
+}
+
+// OneLine makes foreign text safe for one line of at most width cells. It
+// never looks at more of a long text than it can show.
+func OneLine(text string, width int, ellipsis string) string {
+	text, cut := head(text, 16*max(width, 1)+64)
+	text = render.SafeLine(strings.TrimSpace(text))
+	if cut && render.Width(text) <= width {
+		text += ellipsis
+	}
+	return render.Truncate(text, width, ellipsis)
+}
+
+// Lines makes foreign text safe and wraps it to at most height lines of width
+// cells; more says that lines were left out. It never looks at more of a long
+// text than it can show.
+func Lines(text string, width, height int) (lines []string, more bool) {
+	if width <= 0 || height <= 0 {
+		return nil, text != ""
+	}
+	text, more = head(text, 16*(width+1)*(height+1))
+	lines = render.Wrap(strings.ReplaceAll(render.Safe(text), "\t", "    "), width)
+	if len(lines) > height {
+		lines, more = lines[:height], true
+	}
+	return lines, more
+}
+
+// head is the start of a text, at most n bytes and whole characters.
+func head(text string, n int) (string, bool) {
+	if len(text) <= n {
+		return text, false
+	}
+	for n > 0 && text[n]&0xC0 == 0x80 {
+		n--
+	}
+	return text[:n], true
+}
+
+// KeyName is a key as footers show it: ^R for ctrl+r.
+func KeyName(key string) string {
+	if c, ok := strings.CutPrefix(key, "ctrl+"); ok && len(c) == 1 {
+		return "^" + strings.ToUpper(c)
+	}
+	switch key {
+	case "pgdown":
+		return "pgdn"
+	case " ":
+		return "space"
+	default:
+		return key
+	}
+}
+
+// Footer is the line of the keys that work now, the most useful first, as many
+// as fit.
+func Footer(bindings []render.Binding, t *themes.Theme, width int) string {
+	shown := slices.DeleteFunc(slices.Clone(bindings), func(b render.Binding) bool {
+		return b.Rank <= 0 || b.Off != "" || len(b.Keys) == 0
+	})
+	slices.SortStableFunc(shown, func(a, b render.Binding) int { return a.Rank - b.Rank })
+	var line strings.Builder
+	used := 1
+	line.WriteByte(' ')
+	for i, b := range shown {
+		key, help := render.SafeLine(KeyName(b.Keys[0])), b.Help
+		w := render.Width(key) + 1 + render.Width(help)
+		if i > 0 {
+			w += 2
+		}
+		if used+w > width {
+			continue
+		}
+		if i > 0 {
+			line.WriteString("  ")
+		}
+		line.WriteString(t.Paints.Key.On(key) + " " + t.Paints.Muted.On(help))
+		used += w
+	}
+	return line.String()
+}
+
+// Rule is a horizontal line of width cells.
+func Rule(t *themes.Theme, width int) string {
+	return t.Paints.Border.On(strings.Repeat(t.Ornaments.Rule, max(width, 0)))
+}

@@ -24,18 +24,17 @@ func (f *openFence) forget() { f.lines, f.read = nil, f.start }
 
 // openFence recognises an unclosed fence as the only block of the tail. Its
 // opening line must be complete.
-func (s *Stream) openFence(n ast.Node, tail []byte) bool {
-	fc, ok := n.(*ast.FencedCodeBlock)
+func (s *Stream) openFence(b block, tail []byte) bool {
+	fc, ok := b.node.(*ast.FencedCodeBlock)
 	if !ok || s.finished {
 		return false
 	}
-	eol := bytes.IndexByte(tail, '\n')
+	eol := bytes.IndexByte(tail[b.start:], '\n')
 	if eol < 0 {
 		return false
 	}
-	// The block is the first thing in the tail, so its opening line is too.
-	f := openFence{start: s.stable, info: ""}
-	line := tail[:eol]
+	f := openFence{start: s.stable}
+	line := tail[b.start : b.start+eol]
 	f.indent = len(line) - len(bytes.TrimLeft(line, " "))
 	line = line[f.indent:]
 	if len(line) < 3 || f.indent > 3 {
@@ -85,8 +84,7 @@ func (f *openFence) closes(line []byte) bool {
 // drawFence draws what is new of an open fence.
 func (s *Stream) drawFence() {
 	f := s.fence
-	at := s.appendBlock(s.lastKind(), ast.KindFencedCodeBlock, []string{s.m.infoLine(f.info, s.code+1, s.width)})
-	_ = at
+	s.appendBlock(s.lastKind(), ast.KindFencedCodeBlock, []string{s.m.infoLine(f.info, s.code+1, s.width)})
 	for {
 		eol := bytes.IndexByte(s.src[f.read:], '\n')
 		if eol < 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
@@ -113,22 +114,22 @@ func blocks(root ast.Node, src []byte) []block {
 }
 
 // position is the offset of a byte of the first line of a node, -1 if the
-// node and all below it are empty.
+// node and all below it are empty. The parser's own position of a table is that
+// of the paragraph it was cut from, that of an underlined heading its underline.
 func position(n ast.Node) int {
-	if p := n.Pos(); p >= 0 {
-		return p
-	}
-	if n.Type() == ast.TypeBlock && n.Lines().Len() > 0 {
-		return n.Lines().At(0).Start
-	}
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		if c.Type() == ast.TypeBlock {
-			if p := position(c); p >= 0 {
-				return p
-			}
+	at := -1
+	if _, ok := n.(*extast.Table); !ok {
+		at = n.Pos()
+		if n.Lines().Len() > 0 && (at < 0 || n.Lines().At(0).Start < at) {
+			at = n.Lines().At(0).Start
 		}
 	}
-	return -1
+	for c := n.FirstChild(); at < 0 && c != nil; c = c.NextSibling() {
+		if c.Type() == ast.TypeBlock {
+			at = position(c)
+		}
+	}
+	return at
 }
 
 // rawLines is the source of a block whose lines are literal.

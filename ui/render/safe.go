@@ -14,33 +14,40 @@ import (
 // joins an emoji or the letters of a script stays too. Safe of a safe text is
 // the text itself.
 func Safe(s string) string {
-	i := clean(s)
-	if i == len(s) {
+	if clean(s) == len(s) {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s) + len(s)/8)
-	b.WriteString(s[:i])
-	prev, _ := utf8.DecodeLastRuneInString(s[:i])
+	b, _ := appendSafe(make([]byte, 0, len(s)+len(s)/8), s, 0)
+	return string(b)
+}
+
+// appendSafe appends the safe form of s to b. prev is the character before s;
+// the last one is returned, to be given with the text that follows.
+func appendSafe(b []byte, s string, prev rune) ([]byte, rune) {
+	i := clean(s)
+	b = append(b, s[:i]...)
+	if i > 0 {
+		prev = rune(s[i-1])
+	}
 	for i < len(s) {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, "⟨x%02X⟩", s[i])
+			b = fmt.Appendf(b, "⟨x%02X⟩", s[i])
 			r = '⟩'
 		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
 			i++
 			continue
 		case harmless(prev, r, s[i+n:]):
-			b.WriteString(s[i : i+n])
+			b = append(b, s[i:i+n]...)
 		default:
-			b.WriteString(mark(r))
+			b = append(b, mark(r)...)
 			r = '⟩'
 		}
 		prev = r
 		i += n
 	}
-	return b.String()
+	return b, prev
 }
 
 // SafeLine is Safe for text that must stay on one line: newlines become ␊ and

@@ -18,6 +18,7 @@ type Stream struct {
 	raw      strings.Builder // what was appended
 	pending  string          // its end, which cannot be made safe yet
 	src      []byte          // the safe text
+	prev     rune            // the last character that was made safe
 	finished bool
 
 	done   []doneBlock
@@ -103,28 +104,17 @@ func (s *Stream) reopen() {
 	s.Append(text)
 }
 
-// maxPending bounds how much text waits for the character after it.
-const maxPending = 64
-
-// add appends text of which the neighbours are known. The character before it
-// is passed along since it decides whether joiners are shown.
+// add appends text whose safe form is settled.
 func (s *Stream) add(text string) {
 	if text == "" {
 		return
 	}
-	if clean(text) == len(text) {
-		s.src = append(s.src, text...)
-	} else {
-		prev, n := utf8.DecodeLastRune(s.src)
-		if n == 0 || prev < 0x80 {
-			s.src = append(s.src, Safe(text)...)
-		} else {
-			before := string(prev)
-			s.src = append(s.src, strings.TrimPrefix(Safe(before+text), before)...)
-		}
-	}
+	s.src, s.prev = appendSafe(s.src, text, s.prev)
 	s.dirty = true
 }
+
+// maxPending bounds how many joiners wait for the character after them.
+const maxPending = 64
 
 // settled is the length of the prefix of in whose safe form does not depend
 // on what follows: it does not end in the middle of a character, in a CR, or in
@@ -211,7 +201,7 @@ func (s *Stream) parseTail() {
 	} else if s.finished {
 		s.stable = len(s.src)
 	}
-	if len(rest) == 1 && s.openFence(rest[0].node, tail) {
+	if len(rest) == 1 && s.openFence(rest[0], tail) {
 		s.drawFence()
 		return
 	}

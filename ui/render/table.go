@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -44,6 +45,9 @@ func (l *layouter) grid(n *extast.Table) grid {
 		for c := r.FirstChild(); c != nil; c = c.NextSibling() {
 			cells = append(cells, strings.ReplaceAll(l.m.glamour.leaf(ast.NewParagraph(), c, l.src), "\n", " "))
 		}
+		if more := l.excess(r); more != "" && len(cells) > 0 {
+			cells[len(cells)-1] += " | " + more
+		}
 		if r.Kind() == extast.KindTableHeader {
 			g.head = cells
 			continue
@@ -54,6 +58,20 @@ func (l *layouter) grid(n *extast.Table) grid {
 		g.rows = append(g.rows, cells)
 	}
 	return g
+}
+
+// excess is what a row has behind the cells that the table has columns for. The
+// parser drops it; a reader must not lose it.
+func (l *layouter) excess(row ast.Node) string {
+	last := row.LastChild()
+	if last == nil || last.Lines().Len() == 0 {
+		return ""
+	}
+	rest := l.src[last.Lines().At(0).Stop:]
+	if eol := bytes.IndexByte(rest, '\n'); eol >= 0 {
+		rest = rest[:eol]
+	}
+	return string(bytes.Trim(rest, " \t|"))
 }
 
 // shrink gives each column its natural width if all fit into room, else takes

@@ -1,0 +1,158 @@
+package memory
+
+import (
+	"fmt"
+
+	"cairn/harness"
+	"cairn/harness/model"
+)
+
+// minReply is the least number of tokens kept for a reply, and margin what a
+// request must leave beside it because its size is only estimated.
+const (
+	minReply     = 1_024
+	margin       = 1_024
+	defaultReply = 8_192
+)
+
+// Window returns how many of the newest messages go into a request of at most
+// budget tokens. The cut is before a user's message, so no call is parted from
+// its result. The last user's message and all that follows it is always kept,
+// also when it does not fit: shortening it is up to [Composer], which clears
+// its oldest tool results.
+func Window(msgs []harness.Message, budget int) (kept int) {
+	return window(len(msgs), func(i int) *harness.Message { return &msgs[i] }, budget)
+}
+
+// window walks back from the end and stops when the budget is full: its cost
+// depends on the budget and not on the length of the history.
+func window(n int, at func(int) *harness.Message, budget int) int {
+	used, best, loose := 0, 0, 0
+	i := n - 1
+	for ; i >= 0; i-- {
+		m := at(i)
+		used += estimate(m)
+		if used > budget {
+			break
+		}
+		if opens(m) {
+			best = n - i
+		} else if m.Role != harness.RoleTool {
+			loose = n - i
+		}
+	}
+	if i < 0 {
+		return n
+	}
+	if best > 0 {
+		return best
+	}
+	for ; i >= 0; i-- {
+		if opens(at(i)) {
+			return n - i
+		}
+	}
+	// No user ever spoke here: cut before whatever is not a result.
+	return max(loose, min(n, 1))
+}
+
+// opens reports whether a turn begins with m: a message of the user, not a
+// notice of the program.
+func opens(m *harness.Message) bool {
+	return m.Role == harness.RoleUser && m.Mark != harness.MarkNotice
+}
+
+// replyBudget is what the window must leave for the reply.
+func replyBudget(maxOutput int, info model.Info) int {
+	reply := maxOutput
+	if reply <= 0 {
+		reply = info.MaxOutput
+	}
+	if reply <= 0 {
+		reply = defaultReply
+	}
+	return max(1, min(reply, windowOf(info)/2))
+}
+
+func windowOf(info model.Info) int {
+	if info.Window > 0 {
+		return info.Window
+	}
+	return model.UnknownWindow
+}
+
+// fitReply lowers an asked-for reply budget to what the window has left beside
+// a request of used tokens, but not below [minReply].
+func fitReply(maxOutput, used int, info model.Info) int {
+	if maxOutput <= 0 {
+		return maxOutput
+	}
+	return min(maxOutput, max(windowOf(info)-used-margin, minReply))
+}
+
+// shorten makes one turn fit that is larger than the budget. It clears tool
+// results, the oldest first and those of the last step at the end, then leaves
+// out the oldest steps. The user's own message stays whole. It returns how
+// many results it cleared and how many messages it left out.
+func shorten(turn []harness.Message, budget int) (out []harness.Message, cleared, dropped int) {
+	if len(turn) == 0 {
+		return nil, 0, 0
+	}
+	used := 0
+	for i := range turn {
+		used += estimate(&turn[i])
+	}
+	out = append(out, turn...)
+	last := len(out)
+	for last > 0 && out[last-1].Role != harness.RoleAssistant {
+		last--
+	}
+	for i := 0; i < last && used > budget; i++ {
+		saved, n := clearResults(&out[i])
+		used, cleared = used-saved, cleared+n
+	}
+	from, to := 1, 1
+	for used > budget {
+		next := to + 1
+		for next < len(out) && out[next].Role != harness.RoleAssistant {
+			next++
+		}
+		if next >= last {
+			break
+		}
+		for ; to < next; to++ {
+			used -= estimate(&out[to])
+		}
+	}
+	dropped = to - from
+	out = append(out[:from], out[to:]...)
+	for i := from; i < len(out) && used > budget; i++ {
+		saved, n := clearResults(&out[i])
+		used, cleared = used-saved, cleared+n
+	}
+	return out, cleared, dropped
+}
+
+// clearResults replaces the results in m that are longer than the words that
+// say so. The parts are copied: stored history is never changed.
+func clearResults(m *harness.Message) (saved, n int) {
+	before := estimate(m)
+	for i := range m.Parts {
+		p := m.Parts[i]
+		if p.Kind != harness.PartResult || p.Result == nil {
+			continue
+		}
+		note := fmt.Sprintf("(result of %d characters left out: the conversation is larger than the model's window)", runes(p.Result.Text))
+		if len(p.Result.Text) < 2*len(note) {
+			continue
+		}
+		if n == 0 {
+			m.Parts = append([]harness.Part(nil), m.Parts...)
+		}
+		r := *p.Result
+		r.Text = note
+		m.Parts[i].Result = &r
+		n++
+	}
+	return before - estimate(m), n
+}

@@ -7,43 +7,43 @@ import "strings"
 // block is rendered only when it has grown by a quarter; what came since is
 // shown as plain text under it.
 const (
-	bulkSize  = 8 << 10
+	bulkSize  = 4 << 10
 	bulkChunk = 1 << 10
 )
 
 // bulk is the state of an unfinished block beyond bulkSize.
 type bulk struct {
-	size  int      // bytes of the tail that lines show
-	base  int      // stable when it was rendered
-	lines []string // the tail as rendered, then whole chunks of plain text
-	plain int      // bytes of the tail that lines show in all
+	size  int // bytes of the tail when it was rendered; 0 for none
+	drawn int // bytes of it that are on kept lines
 }
 
-// rendered remembers a freshly rendered tail.
+// rendered remembers that the tail was rendered just now.
 func (b *bulk) rendered(s *Stream) {
 	size := len(s.src) - s.stable
-	if size < bulkSize {
+	if size < bulkSize || s.finished {
 		*b = bulk{}
 		return
 	}
-	*b = bulk{size: size, base: s.stable, plain: size, lines: append([]string(nil), s.lines[s.nStable:]...)}
+	*b = bulk{size: size, drawn: size}
+	s.kept = len(s.lines) - s.nStable
 }
 
-// drawBulk draws the tail from the last rendering if that is recent enough.
+// drawBulk adds plain text to the last rendering of the tail if that is recent
+// enough.
 func (s *Stream) drawBulk() bool {
 	b := &s.bulk
 	size := len(s.src) - s.stable
-	if s.finished || b.size == 0 || b.base != s.stable || size > b.size+b.size/4 {
+	if s.finished || b.size == 0 || size > b.size+b.size/4 {
 		return false
 	}
-	for size-b.plain > bulkChunk {
-		chunk := s.src[s.stable+b.plain:]
+	for size-b.drawn > bulkChunk {
+		chunk := s.src[s.stable+b.drawn:]
 		cut := lastBreak(string(chunk[:bulkChunk]))
-		b.lines = append(b.lines, Wrap(strings.TrimRight(string(chunk[:cut]), "\n"), s.width)...)
-		b.plain += cut
+		s.lines = append(s.lines, Wrap(strings.TrimRight(string(chunk[:cut]), "\n"), s.width)...)
+		b.drawn += cut
+		s.kept = len(s.lines) - s.nStable
 	}
-	s.lines = append(s.lines, b.lines...)
-	if rest := strings.TrimRight(string(s.src[s.stable+b.plain:]), "\n"); rest != "" {
+	if rest := strings.TrimRight(string(s.src[s.stable+b.drawn:]), "\n"); rest != "" {
 		s.lines = append(s.lines, Wrap(rest, s.width)...)
 	}
 	return true

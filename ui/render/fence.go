@@ -16,11 +16,7 @@ type openFence struct {
 	info   string
 	start  int // offset of the first line of code
 	read   int // offset of the first line not drawn yet
-	lines  []string
-	ended  bool
 }
-
-func (f *openFence) forget() { f.lines, f.read = nil, f.start }
 
 // openFence recognises an unclosed fence as the only block of the tail. Its
 // opening line must be complete.
@@ -84,16 +80,18 @@ func (f *openFence) closes(line []byte) bool {
 // drawFence draws what is new of an open fence.
 func (s *Stream) drawFence() {
 	f := s.fence
-	s.appendBlock(s.lastKind(), ast.KindFencedCodeBlock, []string{s.m.infoLine(f.info, s.code+1, s.width)})
+	if s.kept == 0 {
+		s.appendBlock(s.lastKind(), ast.KindFencedCodeBlock, []string{s.m.infoLine(f.info, s.code+1, s.width)})
+	}
 	for {
 		eol := bytes.IndexByte(s.src[f.read:], '\n')
 		if eol < 0 {
 			break
 		}
-		f.lines = append(f.lines, s.m.plainCode(f.body(s.src[f.read:f.read+eol]), s.width)...)
+		s.lines = append(s.lines, s.m.plainCode(f.body(s.src[f.read:f.read+eol]), s.width)...)
 		f.read += eol + 1
 	}
-	s.lines = append(s.lines, f.lines...)
+	s.kept = len(s.lines) - s.nStable
 	if last := s.src[f.read:]; len(last) > 0 && !f.closes(last) {
 		s.lines = append(s.lines, s.m.plainCode(f.body(last), s.width)...)
 	}

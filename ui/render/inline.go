@@ -55,7 +55,7 @@ func (g *glamour) render(leaf ast.Node, src []byte) (string, error) {
 		g.reset() // its stack of open blocks is no longer empty
 		return "", fmt.Errorf("draw markdown: %w", err)
 	}
-	return restore(strings.Trim(g.buf.String(), "\n")), nil
+	return compact(restore(strings.Trim(g.buf.String(), "\n"))), nil
 }
 
 func restore(s string) string {
@@ -72,15 +72,62 @@ type inliner struct {
 	out []byte // what the copies point into
 }
 
-// leaf copies the children of n into block and draws it.
-func (g *glamour) leaf(block, n ast.Node, src []byte) string {
+// leaf draws the inline nodes from first up to but without end inside the
+// empty block. Should glamour fail, their text is shown without styles.
+func (g *glamour) leaf(block, first, end ast.Node, src []byte) string {
 	in := inliner{src: src}
-	in.children(block, n, 0)
+	for n := first; n != end; n = n.NextSibling() {
+		in.node(block, n, 0)
+	}
 	s, err := g.render(block, in.out)
 	if err != nil {
-		return in.plain(n)
+		var b strings.Builder
+		for n := first; n != end; n = n.NextSibling() {
+			b.WriteString(in.plain(n))
+		}
+		return b.String()
 	}
 	return s
+}
+
+// compact drops the SGR sequences that no character stands between: glamour
+// opens and closes each style several times.
+func compact(s string) string {
+	if !strings.Contains(s, "\x1b") {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	var on, want string // the style that is on in b, and at the reading position
+	for len(s) > 0 {
+		if s[0] == 0x1b {
+			t := escape(s)
+			if seq := s[:t.n]; isReset(seq) {
+				want = ""
+			} else if t.kind == sgrToken {
+				want += seq
+			}
+			s = s[t.n:]
+			continue
+		}
+		n := strings.IndexByte(s, 0x1b)
+		if n < 0 {
+			n = len(s)
+		}
+		if on != want {
+			if on != "" {
+				b.WriteString(reset)
+			}
+			b.WriteString(want)
+			on = want
+		}
+		b.WriteString(s[:n])
+		s = s[n:]
+	}
+	if on != "" {
+		b.WriteString(reset)
+	}
+	return b.String()
 }
 
 func (in *inliner) children(dst, n ast.Node, depth int) {

@@ -35,9 +35,9 @@ type layouter struct {
 func (l *layouter) block(n ast.Node, w int) []string {
 	switch n := n.(type) {
 	case *ast.Heading:
-		return l.leaf(n, ast.NewHeading(n.Level), n.Level, w)
+		return l.heading(n, w)
 	case *ast.Paragraph, *ast.TextBlock:
-		return l.leaf(n, ast.NewParagraph(), 0, w)
+		return l.paragraph(n, w)
 	case *ast.List:
 		return l.list(n, w)
 	case *ast.Blockquote:
@@ -79,22 +79,94 @@ func isDefinition(n ast.Node) bool {
 	return n != nil && n.Kind() == ast.KindLinkReferenceDefinition
 }
 
-// leaf lays out a block of inline content; as is the empty block that glamour
-// shall draw.
-func (l *layouter) leaf(n, as ast.Node, level, w int) []string {
-	key := leafKey{kind: as.Kind(), level: level, width: w, text: rawLines(n, l.src)}
+// heading lays out a heading.
+func (l *layouter) heading(n *ast.Heading, w int) []string {
+	return l.cached(leafKey{kind: n.Kind(), level: n.Level, width: w, text: rawLines(n, l.src)}, func() string {
+		return l.m.glamour.leaf(ast.NewHeading(n.Level), n.FirstChild(), nil, l.src)
+	})
+}
+
+// paragraph lays out running text. It is cut at those line breaks that no
+// emphasis or link spans, and each piece is drawn apart: a paragraph that grows
+// costs no more than its last piece.
+func (l *layouter) paragraph(n ast.Node, w int) []string {
+	var out []string
+	line := 0
+	for first := n.FirstChild(); first != nil; {
+		last, text := l.piece(n, first, &line)
+		after := last.NextSibling()
+		lines := l.cached(leafKey{kind: ast.KindParagraph, width: w, text: text}, func() string {
+			return l.inline(first, after)
+		})
+		out = append(out, lines...)
+		first = after
+	}
+	return out
+}
+
+// piece finds the last node of the piece that starts with first, and the source
+// lines of n that it stands in; line is the number of the first of them and
+// becomes that of the next piece.
+func (l *layouter) piece(n, first ast.Node, line *int) (ast.Node, string) {
+	var text strings.Builder
+	last := first
+	for last.NextSibling() != nil && !breaks(last) {
+		last = last.NextSibling()
+	}
+	end := len(l.src)
+	if t, ok := last.(*ast.Text); ok && breaks(last) {
+		end = t.Segment.Stop
+	}
+	for ; *line < n.Lines().Len(); *line++ {
+		seg := n.Lines().At(*line)
+		text.Write(seg.Value(l.src))
+		if seg.Stop >= end {
+			*line++
+			break
+		}
+	}
+	return last, text.String()
+}
+
+// breaks tells whether a line ends behind n.
+func breaks(n ast.Node) bool {
+	t, ok := n.(*ast.Text)
+	return ok && (t.SoftLineBreak() || t.HardLineBreak())
+}
+
+// inline draws the inline nodes from first up to but without end. What is only
+// text does not need glamour unless text has a colour.
+func (l *layouter) inline(first, end ast.Node) string {
+	if l.m.theme.Markdown.Document.Color == nil {
+		in := inliner{src: l.src}
+		var b strings.Builder
+		n := first
+		for ; n != end; n = n.NextSibling() {
+			t, ok := n.(*ast.Text)
+			if !ok {
+				break
+			}
+			b.WriteString(in.literal(t))
+		}
+		if n == end {
+			return strings.Trim(b.String(), "\n")
+		}
+	}
+	return l.m.glamour.leaf(ast.NewParagraph(), first, end, l.src)
+}
+
+// cached wraps what draw gives, once for each key.
+func (l *layouter) cached(key leafKey, draw func() string) []string {
 	if strings.Contains(key.text, "[") {
 		key.refs = len(l.refs)
 	}
-	if lines, ok := l.m.leaves.get(key); ok {
-		return lines
+	lines, ok := l.m.leaves.get(key)
+	if !ok {
+		if s := draw(); s != "" {
+			lines = Wrap(s, key.width)
+		}
+		l.m.leaves.put(key, lines, len(key.text))
 	}
-	s := l.m.glamour.leaf(as, n, l.src)
-	var lines []string
-	if s != "" {
-		lines = Wrap(s, w)
-	}
-	l.m.leaves.put(key, lines, len(key.text))
 	return lines
 }
 

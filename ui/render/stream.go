@@ -30,6 +30,7 @@ type Stream struct {
 	width   int
 	lines   []string
 	nStable int // lines of the done blocks
+	kept    int // lines after them that later text only adds to
 	dirty   bool
 	fence   *openFence
 	bulk    bulk
@@ -91,10 +92,15 @@ func (s *Stream) Finish() {
 
 // Forget drops the rendered lines; the next Lines renders everything again.
 func (s *Stream) Forget() {
-	s.lines, s.nStable, s.width = nil, 0, 0
+	s.dropLines()
+	s.width = 0
+}
+
+func (s *Stream) dropLines() {
+	s.lines, s.nStable, s.kept, s.dirty = nil, 0, 0, true
 	s.bulk = bulk{}
 	if s.fence != nil {
-		s.fence.forget()
+		s.fence.read = s.fence.start
 	}
 }
 
@@ -156,11 +162,8 @@ func (s *Stream) Lines(width int) []string {
 
 // relayout renders the done blocks again for another width.
 func (s *Stream) relayout(width int) {
-	s.width, s.lines, s.nStable, s.dirty = width, nil, 0, true
-	s.bulk = bulk{}
-	if s.fence != nil {
-		s.fence.forget()
-	}
+	s.dropLines()
+	s.width = width
 	for i := range s.done {
 		s.layDone(i)
 	}
@@ -168,15 +171,15 @@ func (s *Stream) relayout(width int) {
 
 // advance brings the lines up to date with the text.
 func (s *Stream) advance() {
-	s.lines = s.lines[:s.nStable]
+	s.lines = s.lines[:s.nStable+s.kept]
 	if s.fence != nil && !s.fence.closed(s) {
 		s.drawFence()
 		return
 	}
-	s.fence = nil
 	if s.drawBulk() {
 		return
 	}
+	s.lines, s.kept, s.fence = s.lines[:s.nStable], 0, nil
 	s.parseTail()
 }
 

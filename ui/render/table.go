@@ -12,6 +12,9 @@ import (
 // column the table becomes a list.
 const minColumn = 10
 
+// unwrapped is a width that no cell reaches.
+const unwrapped = 1 << 30
+
 // grid is a table with its cells drawn but not laid out.
 type grid struct {
 	head  []string
@@ -43,7 +46,7 @@ func (l *layouter) grid(n *extast.Table) grid {
 	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
 		var cells []string
 		for c := r.FirstChild(); c != nil; c = c.NextSibling() {
-			cells = append(cells, strings.ReplaceAll(l.m.glamour.leaf(ast.NewParagraph(), c, l.src), "\n", " "))
+			cells = append(cells, l.cell(c))
 		}
 		if more := l.excess(r); more != "" && len(cells) > 0 {
 			cells[len(cells)-1] += " | " + more
@@ -58,6 +61,17 @@ func (l *layouter) grid(n *extast.Table) grid {
 		g.rows = append(g.rows, cells)
 	}
 	return g
+}
+
+// cell draws a cell on one line.
+func (l *layouter) cell(n ast.Node) string {
+	if n.FirstChild() == nil {
+		return ""
+	}
+	lines := l.cached(leafKey{kind: n.Kind(), width: unwrapped, text: rawLines(n, l.src)}, func() string {
+		return strings.ReplaceAll(l.inline(n.FirstChild(), nil), "\n", " ")
+	})
+	return strings.Join(lines, " ")
 }
 
 // excess is what a row has behind the cells that the table has columns for. The

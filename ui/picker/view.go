@@ -1,0 +1,341 @@
+package picker
+
+import (
+	"fmt"
+	"strings"
+
+	"cairn/harness"
+	"cairn/themes"
+	"cairn/ui/render"
+	"cairn/ui/widget"
+)
+
+// Sizes at which the layout changes.
+const (
+	wideFrom  = 110 // columns: the preview stands beside the list
+	roomyFrom = 20  // rows: rules, headings and two lines below the list
+)
+
+// layout says what is where in a screen of some size.
+type layout struct {
+	width, height int
+	wide          bool // preview beside the list
+	roomy         bool // rules and, in one pane, two lines of preview
+	headings      bool
+	list          int // rows of the list
+	left          int // columns of the list
+	right         int // columns of the preview, 0 for none
+}
+
+func (m Model) layout(width, height int) layout {
+	l := layout{width: width, height: height, left: width}
+	l.roomy = height >= roomyFrom
+	l.wide = width >= wideFrom && height >= 8
+	l.headings = l.roomy
+	bars := 3 // title, search, footer
+	switch {
+	case height < 4:
+		bars = max(height-1, 0)
+	case l.roomy && l.wide:
+		bars = 6 // title, rule, search inside the pane, rule, footer, notice
+	case l.roomy:
+		bars = 10 // the same with two rules and a preview of two lines
+	}
+	if l.wide {
+		l.left = width * 11 / 20
+		l.right = width - l.left - 3
+	}
+	l.list = max(height-bars, 0)
+	return l
+}
+
+// View draws the screen: exactly height lines, none wider than width.
+func (m Model) View(width, height int) string {
+	l := m.layout(width, height)
+	return widget.Frame(m.lines(l), width, height)
+}
+
+// searchRow is the line on which the search field is.
+func (l layout) searchRow() int {
+	switch {
+	case l.height < 2:
+		return -1
+	case l.height < 4:
+		return 0
+	case l.roomy:
+		return 2
+	default:
+		return 1
+	}
+}
+
+func (m Model) lines(l layout) []string {
+	t := m.c.Theme
+	rule := widget.Rule(t, l.width)
+	list := m.listLines(l)
+	switch {
+	case l.height < 2:
+		return list
+	case l.height < 4:
+		return append(append([]string{m.searchLine(l.width)}, list...), m.bottom(l.width))
+	case l.roomy && l.wide:
+		left := append([]string{m.searchLine(l.left)}, list...)
+		out := []string{m.header(l.width), m.crossed(l, t.Ornaments.TeeDown)}
+		out = append(out, m.beside(l, left)...)
+		return append(out, m.crossed(l, t.Ornaments.TeeUp), m.footer(l.width), m.noticeLine(l.width))
+	case l.wide:
+		left := append([]string{m.searchLine(l.left)}, list...)
+		return append(append([]string{m.header(l.width)}, m.beside(l, left)...), m.bottom(l.width))
+	case l.roomy:
+		out := append([]string{m.header(l.width), rule, m.searchLine(l.width), rule}, list...)
+		return append(append(append(out, rule), m.below(l.width)...), rule, m.footer(l.width), m.noticeLine(l.width))
+	default:
+		return append(append([]string{m.header(l.width), m.searchLine(l.width)}, list...), m.bottom(l.width))
+	}
+}
+
+// beside puts the preview to the right of the list's lines.
+func (m Model) beside(l layout, left []string) []string {
+	bar := " " + m.c.Theme.Paints.Border.On(m.c.Theme.Ornaments.Bar) + " "
+	return render.Columns(bar, []int{l.left, l.right}, left, m.previewPane(l.right, len(left)))
+}
+
+func (m Model) crossed(l layout, cross string) string {
+	rule := m.c.Theme.Ornaments.Rule
+	n := max(l.width-l.left-2, 0)
+	return m.c.Theme.Paints.Border.On(strings.Repeat(rule, l.left+1) + cross + strings.Repeat(rule, n))
+}
+
+func (m Model) header(width int) string {
+	p, dot := m.c.Theme.Paints, m.c.Theme.Ornaments.Dot
+	right := ""
+	switch {
+	case !m.list.read && m.list.items == nil:
+		right = "reading"
+	case m.list.query != "":
+		right = fmt.Sprintf("%d of %d", len(m.list.rows), len(m.list.items))
+	default:
+		right = fmt.Sprintf("%d %s last used first", len(m.list.items), dot)
+	}
+	return render.Fit(" "+p.Title.On("Sessions"), p.Muted.On(right)+" ", width)
+}
+
+const searchPrompt = " search: "
+
+func (m Model) searchLine(width int) string {
+	p := m.c.Theme.Paints
+	lines, _, _ := m.filter.Draw(max(width-len(searchPrompt)-1, 1), 1)
+	text := ""
+	if len(lines) > 0 {
+		text = lines[0]
+	}
+	line := p.Muted.On(searchPrompt) + text
+	if m.filter.Empty() && m.rename.id == "" {
+		return line + p.Placeholder.On("title, id or tag")
+	}
+	if n := len(m.list.hits); n > 0 {
+		return render.Fit(line, p.Muted.On(fmt.Sprintf("%d in titles %s %d in messages", len(m.list.rows), m.c.Theme.Ornaments.Dot, n))+" ", width)
+	}
+	return line
+}
+
+// listLines are exactly l.list lines; only these are laid out.
+func (m Model) listLines(l layout) []string {
+	out := make([]string, 0, l.list)
+	if m.list.len() == 0 {
+		lines, _ := widget.Lines(m.emptyWords(), max(l.left-2, 1), l.list)
+		for _, s := range lines {
+			out = append(out, " "+m.c.Theme.Paints.Muted.On(s))
+		}
+	} else {
+		top := m.list.scrolled(l.list, l.headings)
+		for line := top; line < m.list.lines(l.headings) && len(out) < l.list; line++ {
+			row, heading := m.list.lineAt(line, l.headings)
+			if heading != "" {
+				out = append(out, " "+m.c.Theme.Paints.Muted.On(strings.ToUpper(heading)))
+				continue
+			}
+			out = append(out, m.row(row, l.left))
+		}
+	}
+	for len(out) < l.list {
+		out = append(out, "")
+	}
+	return out
+}
+
+func (m Model) emptyWords() string {
+	switch {
+	case m.list.failed != nil:
+		return m.c.Words(m.list.failed) + "\nEnter tries again."
+	case !m.list.read:
+		return ""
+	case m.list.query != "":
+		return fmt.Sprintf("Nothing matches %q.", strings.TrimSpace(m.filter.Text()))
+	default:
+		return "No sessions yet. A chat is kept from its first message on."
+	}
+}
+
+// row draws one row: where the cursor is, the title, and what fits of state,
+// age, messages and cost.
+func (m Model) row(n, width int) string {
+	selected := n == m.list.at
+	mark := "  "
+	if selected {
+		mark = "> "
+	}
+	s, ok := m.list.session(n)
+	if !ok {
+		return m.paintRow(render.Fit(mark+m.hit(n, width-2), "", width), selected)
+	}
+	right := m.details(s, width)
+	room := width - len(mark) - render.Width(right) - 1
+	title := ""
+	if m.rename.id == s.ID {
+		lines, _, _ := m.rename.field.Draw(max(room, 1), 1)
+		return render.Fit(mark+m.c.Theme.Paints.Match.On(strings.Join(lines, "")), right, width)
+	}
+	title = m.oneLine(m.title(s), room)
+	if w := render.Width(title); room-w > 4 {
+		title += m.tags(s, room-w-2)
+	}
+	line := render.Fit(mark+title, right, width)
+	return m.paintRow(line, selected)
+}
+
+func (m Model) paintRow(line string, selected bool) string {
+	if selected {
+		return m.c.Theme.Paints.Selected.On(line)
+	}
+	return line
+}
+
+func (m Model) tags(s harness.Session, room int) string {
+	out := ""
+	for _, tag := range s.Tags {
+		tag = " #" + m.oneLine(tag, 16)
+		if render.Width(out)+render.Width(tag) > room {
+			break
+		}
+		out += tag
+	}
+	if out != "" {
+		return " " + out
+	}
+	return ""
+}
+
+// details are the columns at the right end of a row, as many as the width
+// leaves room for.
+func (m Model) details(s harness.Session, width int) string {
+	age := ago(m.c.Now(), s.Updated)
+	state := m.state(s)
+	if s.Pinned && state == "" {
+		state = "pinned"
+	}
+	right := func(text string, w int) string { return fmt.Sprintf("%*s", w, m.oneLine(text, w)) }
+	left := func(text string, w int) string { return render.Pad(m.oneLine(text, w), w) }
+	switch {
+	case width >= 76:
+		return left(state, 17) + right(age, 5) + right(plural(s.Messages, "msg"), 11) + right(cost(s.Usage), 9)
+	case width >= 56:
+		return left(state, 17) + right(age, 5) + right(cost(s.Usage), 9)
+	case width >= 34:
+		return left(state, 12) + right(age, 5)
+	case width >= 18:
+		return right(age, 4)
+	default:
+		return ""
+	}
+}
+
+// hit is a found message: the session's title and the excerpt.
+func (m Model) hit(n, width int) string {
+	h := m.list.hits[n-len(m.list.rows)]
+	title := string(h.Session)
+	age := ""
+	if s, ok := m.list.byID(h.Session); ok {
+		title, age = m.title(s), ago(m.c.Now(), s.Updated)
+	}
+	left := m.oneLine(title, max(width/3, 8)) + " > " + m.oneLine(strings.Join(strings.Fields(h.Excerpt), " "), width)
+	return render.Fit(left, age, width)
+}
+
+// below is the preview of two lines under the list.
+func (m Model) below(width int) []string {
+	p := m.c.Theme.Paints
+	if m.list.len() == 0 {
+		return []string{"", ""}
+	}
+	k := m.list.keyAt(m.list.at)
+	s, ok := m.list.byID(k.session)
+	if !ok {
+		return []string{"", ""}
+	}
+	last := s.Preview
+	if k.message > 0 {
+		last = m.list.hits[m.list.at-len(m.list.rows)].Excerpt
+	}
+	quoted := ""
+	if strings.TrimSpace(last) != "" {
+		quoted = `"` + m.oneLine(strings.Join(strings.Fields(last), " "), width-11) + `"`
+	}
+	return []string{
+		p.Muted.On(" last   ") + quoted,
+		p.Muted.On(" about  ") + m.oneLine(m.about(s), width-9),
+	}
+}
+
+func (m Model) footer(width int) string { return widget.Footer(m.Bindings(), m.c.Theme, width) }
+
+func (m Model) noticeLine(width int) string {
+	var p themes.Paint
+	if m.notice.failed {
+		p = m.c.Theme.Paints.Error
+	}
+	return " " + p.On(m.oneLine(m.notice.text, width-2))
+}
+
+// bottom is the one line of a small screen: what happened, else the keys.
+func (m Model) bottom(width int) string {
+	if m.notice.text != "" {
+		return m.noticeLine(width)
+	}
+	return m.footer(width)
+}
+
+// Cursor is the cell of the caret in the screen that View draws in the size
+// last announced.
+func (m Model) Cursor() (x, y int, visible bool) {
+	l := m.layout(m.width, m.height)
+	if l.width < 4 || l.height < 2 {
+		return 0, 0, false
+	}
+	if m.rename.id == "" {
+		_, x, _ = m.filter.Draw(max(l.left-len(searchPrompt)-1, 1), 1)
+		x += len(searchPrompt)
+		return x, l.searchRow(), x < l.width
+	}
+	s, ok := m.selected()
+	if !ok || s.ID != m.rename.id {
+		return 0, 0, false
+	}
+	_, x, _ = m.rename.field.Draw(max(l.left-2-render.Width(m.details(s, l.left))-1, 1), 1)
+	y = m.list.line(m.list.at, l.headings) - m.list.scrolled(l.list, l.headings)
+	switch {
+	case l.height < 4:
+		y++
+	case l.roomy && !l.wide:
+		y += 4
+	case l.roomy:
+		y += 3
+	default:
+		y += 2
+	}
+	return x + 2, y, true
+}
+
+func (m Model) oneLine(text string, width int) string {
+	return widget.OneLine(text, max(width, 0), m.c.Theme.Ornaments.Ellipsis)
+}

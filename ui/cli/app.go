@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+// app is one start of the program. Its parts are made by the commands that
+// need them.
+type app struct {
+	s     Streams
+	wire  Wire
+	out   *output
+	flags flags
+	// cfg is loaded once, by config.
+	cfg *Config
+	log *slog.Logger
+	// logFile is behind log, nil if nothing is logged.
+	logFile *logFile
+	// closers are called in reverse order at the end.
+	closers []func() error
+}
+
+func newApp(s Streams, wire Wire) *app {
+	return &app{s: s, wire: wire, out: &output{to: s.Out}}
+}
+
+// run parses the arguments and executes the command.
+func (a *app) run(ctx context.Context, args []string) error {
+	root, args := a.command(args)
+	root.SetArgs(args)
+	root.SetIn(a.s.In)
+	root.SetOut(a.out)
+	root.SetErr(a.s.Err)
+	return root.ExecuteContext(ctx)
+}
+
+// close closes what was opened, last first.
+func (a *app) close() error {
+	var all []error
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		all = append(all, a.closers[i]())
+	}
+	a.closers = nil
+	return errors.Join(all...)
+}
+
+// config settles the configuration, once.
+func (a *app) config() (Config, error) {
+	if a.cfg != nil {
+		return *a.cfg, nil
+	}
+	c, err := loadConfig(a.s, a.flags.config, a.flags.values)
+	if err != nil {
+		return c, err
+	}
+	for _, w := range c.Warnings {
+		a.notice("%s", w)
+	}
+	a.cfg = &c
+	return c, nil
+}
+
+// store opens the store for one command.
+func (a *app) store(ctx context.Context) (Store, error) {
+	c, err := a.config()
+	if err != nil {
+		return Store{}, err
+	}
+	if c.Dir == "" {
+		_, err := dataDir(a.s)
+		return Store{}, err
+	}
+	log, err := a.logger()
+	if err != nil {
+		return Store{}, err
+	}
+	st, err := a.wire.OpenStore(ctx, c.Dir, StoreOptions{
+		Ephemeral: a.flags.ephemeral, NoMemory: c.NoMemory, Now: a.s.Now, Log: log,
+	})
+	if err != nil {
+		return Store{}, fmt.Errorf("open the store in %s: %w", c.Dir, err)
+	}
+	if st.Close != nil {
+		a.closers = append(a.closers, st.Close)
+	}
+	return st, nil
+}
+
+// setup is what models and engines are made from.
+func (a *app) setup() (Setup, error) {
+	c, err := a.config()
+	if err != nil {
+		return Setup{}, err
+	}
+	log, err := a.logger()
+	if err != nil {
+		return Setup{}, err
+	}
+	return Setup{
+		Config: c, DataDir: c.Dir, Engine: a.flags.engine, Ephemeral: a.flags.ephemeral,
+		Getenv: a.s.Getenv, Now: a.s.Now, Log: log,
+	}, nil
+}
+
+// models opens the catalogue.
+func (a *app) models(ctx context.Context) (Models, error) {
+	setup, err := a.setup()
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.wire.Models(ctx, setup)
+	if err != nil {
+		return nil, fmt.Errorf("open the catalogue of models: %w", err)
+	}
+	return m, nil
+}
+
+// holder is how others who wait see this process.
+func (a *app) holder(purpose string) harness.Holder {
+	// A machine without a name is still told by its pid.
+	host, _ := os.Hostname()
+	return harness.Holder{PID: os.Getpid(), Host: host, Terminal: a.s.Terminal, Purpose: purpose, Since: a.s.Now()}
+}
+
+// safe makes stored text harmless for a terminal; a pipe gets its exact bytes.
+func (a *app) safe(text string) string {
+	if a.s.OutTTY {
+		return render.Safe(text)
+	}
+	return text
+}
+
+func (a *app) safeErr(text string) string {
+	if a.s.ErrTTY {
+		return render.Safe(text)
+	}
+	return text
+}
+
+// when formats a time for people.
+func (a *app) when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// runner is a cobra action without its unused parameter.
+func runner(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error { return f(cmd.Context(), args) }
+}

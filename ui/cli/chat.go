@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"cairn/ui/render"
+)
+
+// openChat opens the chat and tells afterwards how to come back.
+func (a *app) openChat(ctx context.Context, words []string) error {
+	prompt, err := a.prompt(ctx, words, a.flags.files)
+	if err != nil {
+		return err
+	}
+	st, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := a.target(ctx, st)
+	if err != nil {
+		return err
+	}
+	c, err := a.chatSetup(st, t, prompt)
+	if err != nil {
+		return err
+	}
+	if err := a.checkModel(ctx, &c); err != nil {
+		return err
+	}
+	if a.logFile != nil {
+		a.logFile.ready()
+	}
+	open := a.wire.Chat
+	if c.Plain {
+		open = a.wire.Plain
+	}
+	exit, err := open(ctx, c)
+	if exit.Saved && !a.flags.ephemeral && !a.flags.quiet {
+		a.out.line("To come back: cairn -r %s", render.SafeLine(string(exit.Session)))
+	}
+	if errors.Is(err, context.Canceled) || err == nil && ctx.Err() != nil {
+		// The conversation is stored; the code alone says why it ended.
+		return &silent{code: ExitInterrupted}
+	}
+	return err
+}
+
+// silent ends the program with a code and no sentence.
+type silent struct{ code int }
+
+func (s *silent) Error() string { return "" }
+
+// chatSetup settles what the chat opens with.
+func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return ChatSetup{}, err
+	}
+	setup, err := a.setup()
+	if err != nil {
+		return ChatSetup{}, err
+	}
+	model := cfg.choose("model", cfg.Model, t.session.Model)
+	key := "system"
+	if cfg.values["system_file"].layer == layerFlag {
+		key = "system_file"
+	}
+	plain := cfg.Plain || a.s.Getenv("TERM") == "dumb"
+	return ChatSetup{
+		Store: st, Setup: setup, Models: a.models,
+		Session: t.session, Exists: t.exists, Pick: t.pick, Prompt: prompt,
+		Model: model.Value, ModelFrom: model.From,
+		System:  cfg.choose(key, cfg.System, t.session.System).Value,
+		Holder:  a.holder("chat"),
+		Notices: append(t.notices, cfg.Warnings...),
+		Plain:   plain, Color: a.color(), Mouse: cfg.Mouse, Theme: cfg.Theme,
+		In: a.s.In, Out: a.s.Out,
+	}, nil
+}
+
+// checkModel refuses a misspelt model before the screen opens. What was set
+// for the session is shown there instead, so that the chat can change it.
+func (a *app) checkModel(ctx context.Context, c *ChatSetup) error {
+	if c.Model == "" || c.ModelFrom == fromSession {
+		return nil
+	}
+	m, err := a.models(ctx)
+	if err != nil {
+		return err
+	}
+	name, err := m.Validate(ctx, c.Model)
+	if err != nil {
+		return usage("the model from %s: %w", c.ModelFrom, err)
+	}
+	c.Model = name
+	return nil
+}
+
+// color reports whether colours are wanted.
+func (a *app) color() bool {
+	return !a.flags.noColor && a.s.Getenv("NO_COLOR") == ""
+}

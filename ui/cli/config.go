@@ -1,0 +1,309 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Config is the settled configuration of one start. What a session has set for
+// itself is not in it; see [Choice].
+type Config struct {
+	// Model is "provider/model", empty if nobody chose one.
+	Model string
+	// System is the system prompt, empty for the default one.
+	System   string
+	Theme    string
+	Mouse    bool
+	Plain    bool
+	NoMemory bool
+	// Dir holds the store.
+	Dir string
+	// Providers and Models are what the user's file says of them, by name.
+	Providers map[string]Provider
+	Models    map[string]ModelLimits
+	// Keys rebinds actions of the screens.
+	Keys map[string]KeyList
+	// File is the user's configuration file, which need not exist.
+	File string
+	// Project is the project's file, empty if there is none.
+	Project string
+	// Warnings are sentences about what was not used.
+	Warnings []string
+
+	values map[string]Value
+}
+
+// Provider is what a configuration says of a provider.
+type Provider struct {
+	// Kind is the wire, such as "openai"; empty means that of the name.
+	Kind string `toml:"kind"`
+	// BaseURL is the address, empty for the usual one.
+	BaseURL string `toml:"base_url"`
+	// APIKey is a secret. It is in no output of this package.
+	APIKey string `toml:"api_key"`
+}
+
+// ModelLimits is what a configuration says of a model. Nil means that the
+// catalogue knows. Prices are in USD for a million tokens.
+type ModelLimits struct {
+	Window      *int     `toml:"window"`
+	MaxOutput   *int     `toml:"max_output"`
+	InputPrice  *float64 `toml:"input_price"`
+	OutputPrice *float64 `toml:"output_price"`
+}
+
+// Value is one setting and where it is from.
+type Value struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	// From says where the value is from, in words.
+	From string `json:"from"`
+	// layer is the place that won.
+	layer layer
+}
+
+// layer is a place that a value can come from; a greater one wins.
+type layer int
+
+const (
+	layerDefault layer = iota
+	layerUser
+	layerProject
+	layerEnv
+	layerFlag
+)
+
+// setting describes one plain key of the configuration.
+type setting struct {
+	key string
+	// env is the variable that sets it, empty for none.
+	env string
+	// def is the value that nobody set.
+	def  string
+	bool bool
+	// project says that a project's file may set it: it can do no harm.
+	project bool
+}
+
+// settings are the plain keys, in the order of `cairn config show`.
+func settings() []setting {
+	return []setting{
+		{key: "model", env: "CAIRN_MODEL", project: true},
+		{key: "system", project: true},
+		{key: "system_file"},
+		{key: "theme", env: "CAIRN_THEME", def: "auto", project: true},
+		{key: "mouse", def: "true", bool: true},
+		{key: "plain", env: "ACCESSIBLE", def: "false", bool: true},
+		{key: "no_memory", def: "false", bool: true},
+		{key: "dir", env: "CAIRN_DIR"},
+	}
+}
+
+// loadConfig settles the configuration from flags, the environment, the
+// project's file and the user's, in that order. flags maps keys to the values
+// given on the command line.
+func loadConfig(s Streams, path string, flags map[string]string) (Config, error) {
+	c := Config{values: map[string]Value{}}
+	user, err := c.readUser(s, path)
+	if err != nil {
+		return c, err
+	}
+	project, err := c.readProject(s)
+	if err != nil {
+		return c, err
+	}
+	for _, k := range settings() {
+		c.set(k, k.def, layerDefault, "default")
+		if v, ok := user.plain[k.key]; ok {
+			c.set(k, v, layerUser, c.File)
+		}
+		if v, ok := project.plain[k.key]; ok {
+			c.set(k, v, layerProject, c.Project)
+		}
+		if v := s.Getenv(k.env); k.env != "" && v != "" {
+			if k.bool {
+				v = truth(v)
+			}
+			c.set(k, v, layerEnv, k.env)
+		}
+		if v, ok := flags[k.key]; ok {
+			c.set(k, v, layerFlag, "--"+flagOf(k.key))
+		}
+	}
+	c.Providers, c.Models, c.Keys = user.Providers, user.Models, user.Keys
+	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
+	c.Mouse, c.Plain = c.values["mouse"].Value == "true", c.values["plain"].Value == "true"
+	c.NoMemory = c.values["no_memory"].Value == "true"
+	if err := c.settleSystem(s); err != nil {
+		return c, err
+	}
+	return c, c.settleDir(s)
+}
+
+func (c *Config) set(k setting, value string, l layer, from string) {
+	c.values[k.key] = Value{Key: k.key, Value: value, From: from, layer: l}
+}
+
+// truth reads an environment switch: anything but 0, false, no and off is on.
+func truth(v string) string {
+	switch strings.ToLower(strings.TrimSpace(v)) {
+	case "0", "false", "no", "off":
+		return "false"
+	}
+	return "true"
+}
+
+// flagOf names the flag that sets a key.
+func flagOf(key string) string {
+	if key == "mouse" {
+		return "no-mouse"
+	}
+	return strings.ReplaceAll(key, "_", "-")
+}
+
+// readUser reads the user's file, if there is one. A file that was asked for
+// by name must exist.
+func (c *Config) readUser(s Streams, path string) (file, error) {
+	asked := path
+	if asked == "" {
+		asked = s.Getenv("CAIRN_CONFIG")
+	}
+	if asked != "" {
+		c.File = absolute(s, expand(s, asked))
+	} else if dir, err := configDir(s); err == nil {
+		c.File = filepath.Join(dir, "config.toml")
+	} else {
+		// Without a home there is no user's file, and none is needed.
+		return file{}, nil
+	}
+	f, err := readFile(c.File, false)
+	if errors.Is(err, fs.ErrNotExist) && asked == "" {
+		return file{}, nil
+	}
+	if err != nil {
+		return file{}, err
+	}
+	c.Warnings = append(c.Warnings, f.guardSecrets(c.File)...)
+	return f, nil
+}
+
+// readProject reads .cairn/config.toml of the working directory alone: a file
+// of a directory above might be somebody else's.
+func (c *Config) readProject(s Streams) (file, error) {
+	if s.Dir == "" {
+		return file{}, nil
+	}
+	path := filepath.Join(s.Dir, ".cairn", "config.toml")
+	if path == c.File {
+		return file{}, nil
+	}
+	f, err := readFile(path, true)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file{}, nil
+	}
+	if err != nil {
+		return file{}, err
+	}
+	c.Project = path
+	return f, nil
+}
+
+// settleSystem fills in the system prompt: of system and system_file the one
+// that was set in the stronger place.
+func (c *Config) settleSystem(s Streams) error {
+	text, from := c.values["system"], c.values["system_file"]
+	if from.Value == "" || from.layer < text.layer {
+		c.System = text.Value
+		return nil
+	}
+	if text.Value != "" && text.layer == from.layer {
+		return usage("system and system_file are both set in %s; keep one of them", place(from))
+	}
+	path := expand(s, from.Value)
+	if from.layer == layerUser && !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(c.File), path)
+	}
+	data, err := os.ReadFile(absolute(s, path))
+	if err != nil {
+		return usage("the system prompt of %s cannot be read: %w", place(from), err)
+	}
+	if c.System, err = plainText(data); err != nil {
+		return usage("the system prompt in %s %w", path, err)
+	}
+	return nil
+}
+
+// place names where a value is from, for a sentence.
+func place(v Value) string {
+	if v.layer == layerFlag {
+		return "the flags"
+	}
+	return v.From
+}
+
+// settleDir fills in the data directory. That there is none is no error yet:
+// commands without a store do not need one.
+func (c *Config) settleDir(s Streams) error {
+	v := c.values["dir"]
+	if v.Value == "" {
+		dir, err := dataDir(s)
+		if err == nil {
+			v.Value = dir
+		}
+	}
+	c.Dir = v.Value
+	if c.Dir == "" {
+		return nil
+	}
+	c.Dir = expand(s, c.Dir)
+	if v.layer == layerUser && !filepath.IsAbs(c.Dir) {
+		return usage("dir = %q in %s is relative; give the whole path", v.Value, c.File)
+	}
+	c.Dir = absolute(s, c.Dir)
+	v.Value = c.Dir
+	c.values["dir"] = v
+	return nil
+}
+
+// Values returns all plain settings and where they are from, then what the
+// user's file says of providers, models and keys. Secrets are not in it.
+func (c Config) Values() []Value {
+	var all []Value
+	for _, k := range settings() {
+		all = append(all, c.values[k.key])
+	}
+	add := func(key, value string) {
+		if value != "" {
+			all = append(all, Value{Key: key, Value: value, From: c.File, layer: layerUser})
+		}
+	}
+	for _, name := range sortedKeys(c.Providers) {
+		p, key := c.Providers[name], "providers."+name
+		add(key+".kind", p.Kind)
+		add(key+".base_url", withoutUser(p.BaseURL))
+		if p.APIKey != "" {
+			add(key+".api_key", "(set)")
+		}
+	}
+	for _, name := range sortedKeys(c.Models) {
+		m, key := c.Models[name], fmt.Sprintf("models.%q", name)
+		add(key+".window", number(m.Window))
+		add(key+".max_output", number(m.MaxOutput))
+		add(key+".input_price", number(m.InputPrice))
+		add(key+".output_price", number(m.OutputPrice))
+	}
+	for _, action := range sortedKeys(c.Keys) {
+		add(fmt.Sprintf("keys.%q", action), strings.Join(c.Keys[action], " "))
+	}
+	return all
+}
+
+// From says where the value of a key is from, and whether a flag set it.
+func (c Config) From(key string) (from string, flag bool) {
+	v := c.values[key]
+	return v.From, v.layer == layerFlag
+}

@@ -1,0 +1,266 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// maxConfig bounds a configuration file, in bytes.
+const maxConfig = 1 << 20
+
+// KeyList is one key or a list of keys in the configuration.
+type KeyList []string
+
+// file is a configuration file as written.
+type file struct {
+	Model      *string                `toml:"model"`
+	System     *string                `toml:"system"`
+	SystemFile *string                `toml:"system_file"`
+	Theme      *string                `toml:"theme"`
+	Mouse      *bool                  `toml:"mouse"`
+	Plain      *bool                  `toml:"plain"`
+	NoMemory   *bool                  `toml:"no_memory"`
+	Dir        *string                `toml:"dir"`
+	Providers  map[string]Provider    `toml:"providers"`
+	Models     map[string]ModelLimits `toml:"models"`
+	RawKeys    map[string]any         `toml:"keys"`
+
+	// Keys is RawKeys, checked; plain are the plain keys that are set.
+	Keys  map[string]KeyList `toml:"-"`
+	plain map[string]string
+}
+
+// tables are the keys that are allowed below each table of a configuration.
+func tables() map[string][]string {
+	top := []string{"providers", "models", "keys"}
+	for _, k := range settings() {
+		top = append(top, k.key)
+	}
+	return map[string][]string{
+		"":          top,
+		"providers": {"kind", "base_url", "api_key"},
+		"models":    {"window", "max_output", "input_price", "output_price"},
+	}
+}
+
+// ConfigError is a fault in a configuration file.
+type ConfigError struct {
+	File string
+	// Line counts from 1; 0 means the file as a whole.
+	Line int
+	// Text says what is wrong and what would be right.
+	Text string
+}
+
+// Error implements error with one sentence.
+func (e *ConfigError) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Text
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
+}
+
+// readFile reads a configuration file. A project's may hold harmless keys only.
+func readFile(path string, project bool) (file, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return file{}, configOpen(path, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return file{}, configOpen(path, err)
+	}
+	if len(data) > maxConfig {
+		return file{}, &ConfigError{File: path, Text: "is larger than 1 MiB; that is no configuration"}
+	}
+	return parseFile(path, data, project)
+}
+
+// configOpen words a failure to read. That the file does not exist stays
+// recognisable.
+func configOpen(path string, err error) error {
+	return usage("read configuration %s: %w", path, cause(err))
+}
+
+// parseFile reads the bytes of a configuration file. Its errors are
+// [*ConfigError]s, joined if there are several.
+func parseFile(path string, data []byte, project bool) (file, error) {
+	var f file
+	if !utf8.Valid(data) {
+		return f, &ConfigError{File: path, Text: "is not UTF-8 text"}
+	}
+	err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&f)
+	if err != nil {
+		return f, tomlErrors(path, err)
+	}
+	if project {
+		if err := f.harmless(path, data); err != nil {
+			return f, err
+		}
+	}
+	if err := f.checkKeys(path, data); err != nil {
+		return f, err
+	}
+	f.plain = f.plainValues()
+	return f, nil
+}
+
+// plainValues are the plain keys that the file sets.
+func (f file) plainValues() map[string]string {
+	plain := map[string]string{}
+	for key, v := range map[string]*string{
+		"model": f.Model, "system": f.System, "system_file": f.SystemFile, "theme": f.Theme, "dir": f.Dir,
+	} {
+		if v != nil {
+			plain[key] = *v
+		}
+	}
+	for key, v := range map[string]*bool{"mouse": f.Mouse, "plain": f.Plain, "no_memory": f.NoMemory} {
+		if v != nil {
+			plain[key] = strconv.FormatBool(*v)
+		}
+	}
+	return plain
+}
+
+// harmless refuses the keys that a project must not set, because the person
+// who opens a directory did not write its files.
+func (f file) harmless(path string, data []byte) error {
+	plain := f.plainValues()
+	for _, k := range settings() {
+		if _, set := plain[k.key]; set && !k.project {
+			return &ConfigError{File: path, Line: lineOf(data, k.key), Text: fmt.Sprintf("%q cannot be set by a project, only model, system and theme can; put it into your own configuration", k.key)}
+		}
+	}
+	for key, set := range map[string]bool{"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil} {
+		if set {
+			return &ConfigError{File: path, Line: lineOf(data, "["+key), Text: fmt.Sprintf("%q cannot be set by a project, only model, system and theme can; put it into your own configuration", key)}
+		}
+	}
+	return nil
+}
+
+// checkKeys turns the key bindings into lists.
+func (f *file) checkKeys(path string, data []byte) error {
+	f.Keys = make(map[string]KeyList, len(f.RawKeys))
+	for action, raw := range f.RawKeys {
+		wrong := &ConfigError{File: path, Line: lineOf(data, action), Text: fmt.Sprintf("the binding of %q must be a key such as \"ctrl+s\" or a list of keys", action)}
+		switch v := raw.(type) {
+		case string:
+			f.Keys[action] = KeyList{v}
+		case []any:
+			for _, one := range v {
+				key, ok := one.(string)
+				if !ok {
+					return wrong
+				}
+				f.Keys[action] = append(f.Keys[action], key)
+			}
+		default:
+			return wrong
+		}
+	}
+	return nil
+}
+
+// lineOf is the first line that begins with a key, 0 if none does.
+func lineOf(data []byte, key string) int {
+	for i, line := range strings.Split(string(data), "\n") {
+		if strings.HasPrefix(strings.TrimLeft(line, " \t\""), key) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// guardSecrets takes the keys out of a file that others can read, and says so.
+func (f *file) guardSecrets(path string) []string {
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	var warnings []string
+	for _, name := range sortedKeys(f.Providers) {
+		p := f.Providers[name]
+		if p.APIKey == "" {
+			continue
+		}
+		p.APIKey = ""
+		f.Providers[name] = p
+		warnings = append(warnings, fmt.Sprintf("the api_key of %s in %s is not used, because others can read the file; run: chmod 600 %s", name, path, path))
+	}
+	return warnings
+}
+
+// tomlErrors turns the library's errors into ours: file, line, what is wrong.
+func tomlErrors(path string, err error) error {
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) {
+		var all []error
+		for _, e := range strict.Errors {
+			row, _ := e.Position()
+			all = append(all, &ConfigError{File: path, Line: row, Text: unknownKey(e.Key())})
+		}
+		return errors.Join(all...)
+	}
+	var one *toml.DecodeError
+	if !errors.As(err, &one) {
+		return &ConfigError{File: path, Text: plainTOML(err)}
+	}
+	row, _ := one.Position()
+	if want := wanted(one.Key()); want != "" && strings.Contains(one.Error(), "cannot ") {
+		return &ConfigError{File: path, Line: row, Text: fmt.Sprintf("%q must be %s", strings.Join(one.Key(), "."), want)}
+	}
+	return &ConfigError{File: path, Line: row, Text: plainTOML(one)}
+}
+
+func plainTOML(err error) string { return strings.TrimPrefix(err.Error(), "toml: ") }
+
+// unknownKey words a key that does not exist, with the nearest that does.
+func unknownKey(key toml.Key) string {
+	name := key[len(key)-1]
+	table := ""
+	if len(key) > 1 {
+		table = key[0]
+	}
+	candidates := tables()[table]
+	text := fmt.Sprintf("unknown key %q", strings.Join(key, "."))
+	if table == "" && len(key) == 1 {
+		if best, ok := nearest(name, candidates); ok {
+			return text + "; did you mean " + best + "?"
+		}
+		return text + "; see: cairn config show"
+	}
+	return text + suggest(name, "", candidates)
+}
+
+// wanted says what kind of value a key takes.
+func wanted(key toml.Key) string {
+	if len(key) == 0 {
+		return ""
+	}
+	switch key[len(key)-1] {
+	case "window", "max_output":
+		return "a whole number of tokens"
+	case "input_price", "output_price":
+		return "a price in USD for a million tokens, such as 2.5"
+	case "providers", "models", "keys":
+		return "a table, such as [" + key[0] + ".NAME]"
+	}
+	i := slices.IndexFunc(settings(), func(s setting) bool { return s.key == key[0] })
+	if i >= 0 && settings()[i].bool {
+		return "true or false"
+	}
+	return "a text in quotes"
+}

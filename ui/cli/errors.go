@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"cairn/harness"
+)
+
+// failure is an error that knows its exit code. Its text is a sentence for
+// people and needs nothing around it.
+type failure struct {
+	code int
+	err  error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// fail returns an error with an exit code.
+func fail(code int, format string, args ...any) error {
+	return &failure{code: code, err: fmt.Errorf(format, args...)}
+}
+
+// usage is a fault in what was typed or configured.
+func usage(format string, args ...any) error { return fail(ExitUsage, format, args...) }
+
+// exitCode is the code that an error ends the program with.
+func exitCode(err error) int {
+	var f *failure
+	var c *ConfigError
+	var quiet *silent
+	_, held := harness.AsHeld(err)
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &f):
+		return f.code
+	case errors.As(err, &quiet):
+		return quiet.code
+	case errors.As(err, &c):
+		return ExitUsage
+	case errors.Is(err, harness.ErrNotFound):
+		return ExitNotFound
+	case held, errors.Is(err, harness.ErrLocked), errors.Is(err, harness.ErrBusy), errors.Is(err, harness.ErrLost):
+		return ExitBusy
+	case errors.Is(err, harness.ErrAwaiting):
+		return ExitApproval
+	case errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	default:
+		return ExitFailed
+	}
+}
+
+// words turns an error into a sentence that says what to do. It is the one
+// place where that happens.
+func (a *app) words(err error) string {
+	var f *failure
+	if errors.As(err, &f) {
+		return err.Error()
+	}
+	text := err.Error()
+	_, held := harness.AsHeld(err)
+	switch {
+	case held:
+		return text + "; wait for it to end, or close that window"
+	case errors.Is(err, harness.ErrLocked):
+		return text + "; wait for the other process to end, or choose another store with --dir"
+	case errors.Is(err, harness.ErrLost):
+		return text + "; open it again to go on"
+	case errors.Is(err, harness.ErrAwaiting):
+		return text + "; open the session without -p to decide"
+	case errors.Is(err, harness.ErrNewer):
+		return text + "; it is untouched: use that cairn, or another store with --dir"
+	case errors.Is(err, harness.ErrForeign):
+		return text + "; it is untouched: choose another store with --dir"
+	case errors.Is(err, harness.ErrDamaged):
+		return text + "; it is untouched: look at it with `cairn db check`, or start a fresh store with --dir"
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case unwritable(err):
+		return text + "; choose another place with --dir DIR or CAIRN_DIR"
+	}
+	return text
+}
+
+// unwritable reports whether a place on disk cannot be used.
+func unwritable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) ||
+		errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOSPC)
+}
+
+// cause is the reason in an error of the file system, without operation and
+// path, for sentences that name the path themselves.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// complain writes a failure to the error stream. Several lines become several
+// complaints, each with the program's name.
+func (a *app) complain(text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(a.s.Err, "cairn: %s\n", a.safeErr(strings.TrimSuffix(line, "\n")))
+	}
+}
+
+// notice tells something by the way, unless the person asked for quiet.
+func (a *app) notice(format string, args ...any) {
+	if !a.flags.quiet {
+		a.complain(fmt.Sprintf(format, args...))
+	}
+}

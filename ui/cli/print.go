@@ -1,0 +1,323 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"cairn/harness"
+)
+
+// closePatience bounds how long the end of a command waits for its engine.
+const closePatience = 10 * time.Second
+
+// printAnswer sends one prompt and prints the answer.
+func (a *app) printAnswer(ctx context.Context, words []string) error {
+	if a.flags.resumeGiven && strings.TrimSpace(a.flags.resume) == "" {
+		return usage("-r needs the id or title of a session here; see: cairn sessions list")
+	}
+	prompt, err := a.prompt(ctx, words, a.flags.files)
+	if err != nil {
+		return err
+	}
+	if prompt == "" {
+		return usage("there is no prompt; give one as an argument or through standard input")
+	}
+	st, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := a.target(ctx, st)
+	if err != nil {
+		return err
+	}
+	p := &printing{app: a, store: st, target: t, printer: a.printer(t.session.ID)}
+	return p.run(ctx, prompt)
+}
+
+// printing is one answer on its way to standard output.
+type printing struct {
+	*app
+	store   Store
+	target  target
+	printer printer
+	lease   harness.Lease
+	engine  harness.Engine
+	// taker is who asked for the session while the run went on.
+	taker harness.Holder
+}
+
+// run takes the session, starts a run, follows it and gives the session back.
+func (p *printing) run(ctx context.Context, prompt string) (err error) {
+	for _, n := range p.target.notices {
+		p.printer.notice(n)
+	}
+	config, err := p.runConfig(ctx)
+	if err != nil {
+		return err
+	}
+	// What has begun is brought to an orderly end, also when ctx ends.
+	work := context.WithoutCancel(ctx)
+	meta := p.target.session
+	p.lease, err = p.store.Owners.Acquire(ctx, meta, p.holder("print"))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := p.store.Owners.Release(work, p.lease); err == nil && e != nil {
+			err = fmt.Errorf("give back session %s: %w", meta.ID, e)
+		}
+	}()
+	setup, err := p.setup()
+	if err != nil {
+		return err
+	}
+	p.engine, err = p.wire.NewEngine(work, p.store, setup)
+	if err != nil {
+		return fmt.Errorf("start the engine: %w", err)
+	}
+	defer func() {
+		bounded, cancel := context.WithTimeout(work, closePatience)
+		defer cancel()
+		if e := p.engine.Close(bounded); err == nil && e != nil {
+			err = fmt.Errorf("stop the engine: %w", e)
+		}
+	}()
+	if err := p.noteModel(work, config.Model); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	h, err := p.engine.Start(work, harness.StartRequest{
+		Lease: p.lease, Message: harness.UserText(prompt), Config: config, Dir: p.s.Dir,
+	})
+	if err != nil {
+		return fmt.Errorf("send to session %s: %w", meta.ID, err)
+	}
+	p.remember(work, prompt)
+	return p.follow(ctx, work, h)
+}
+
+// remember adds the prompt to the history. An answer is worth more than its
+// prompt's place there, so a failure is only logged.
+func (p *printing) remember(ctx context.Context, prompt string) {
+	if p.store.Prompts == nil || p.flags.ephemeral {
+		return
+	}
+	if err := p.store.Prompts.Add(ctx, p.target.session.ID, prompt); err != nil {
+		p.log.Warn("add to the prompt history", "session", p.target.session.ID, "error", err)
+	}
+}
+
+// runConfig settles model and system prompt.
+func (p *printing) runConfig(ctx context.Context) (harness.RunConfig, error) {
+	c, err := p.config()
+	if err != nil {
+		return harness.RunConfig{}, err
+	}
+	m, err := p.models(ctx)
+	if err != nil {
+		return harness.RunConfig{}, err
+	}
+	model := c.choose("model", c.Model, p.target.session.Model)
+	if model.Value == "" {
+		var why string
+		if model.Value, why, err = m.Default(ctx); err != nil {
+			return harness.RunConfig{}, fmt.Errorf("choose a model: %w", err)
+		}
+		if offline(model.Value) {
+			p.printer.notice(fmt.Sprintf("the built-in offline model answers (%s); set a key such as ANTHROPIC_API_KEY, or choose a model with -m", why))
+		}
+	} else if model.Value, err = m.Validate(ctx, model.Value); err != nil {
+		return harness.RunConfig{}, usage("the model from %s: %w", model.From, err)
+	}
+	key := "system"
+	if c.values["system_file"].layer == layerFlag {
+		key = "system_file"
+	}
+	system := c.choose(key, c.System, p.target.session.System)
+	return harness.RunConfig{Agent: agentName, Model: model.Value, System: system.Value}, nil
+}
+
+// agentName is "name@version" of the agent that the program runs.
+const agentName = "cairn@1"
+
+// offline reports whether a model is the built-in one.
+func offline(model string) bool {
+	provider, _, _ := strings.Cut(model, "/")
+	return provider == "offline"
+}
+
+// noteModel records in the conversation that another model answers from now
+// on.
+func (p *printing) noteModel(ctx context.Context, model string) error {
+	if !p.target.exists {
+		return nil
+	}
+	tail, err := p.store.Transcript.Tail(ctx, p.target.session.ID, 0, 20)
+	if err != nil {
+		return err
+	}
+	before := modelOf(tail)
+	if before == "" || before == model {
+		return nil
+	}
+	data, err := encode(harness.ConfigChange{Key: "model", Old: before, New: model}, "")
+	if err != nil {
+		return err
+	}
+	_, err = p.store.Transcript.Append(ctx, p.lease, harness.Record{
+		Kind: harness.RecordConfig, At: p.s.Now(), Data: []byte(strings.TrimSpace(string(data))),
+	})
+	if err != nil {
+		return fmt.Errorf("note the change of model in session %s: %w", p.target.session.ID, err)
+	}
+	return nil
+}
+
+// modelOf is the model that wrote the last answer, empty if there is none.
+func modelOf(records []harness.Record) string {
+	for i := len(records) - 1; i >= 0; i-- {
+		if m := records[i].Message; m != nil && m.Role == harness.RoleAssistant && m.Model != "" {
+			return m.Model
+		}
+	}
+	return ""
+}
+
+// follow prints the events of the run until it rests. When ctx ends the run
+// is cancelled; when somebody asks for the session it is paused.
+func (p *printing) follow(ctx, work context.Context, h harness.RunHandle) error {
+	events := h.Events(work, 0)
+	stop := ctx.Done()
+	asked := p.asked(ctx)
+	stopped := make(chan error, 2)
+	var result *harness.Result
+	for events != nil {
+		select {
+		case e, more := <-events:
+			if !more {
+				events = nil
+				break
+			}
+			if err := p.printer.event(e); err != nil {
+				return err
+			}
+			if e.Type == harness.EventResult {
+				result = e.Outcome
+			}
+		case <-stop:
+			stop = nil
+			go func() { stopped <- p.engine.Cancel(work, h.ID()) }()
+		case taker := <-asked:
+			asked, p.taker = nil, taker
+			go func() { stopped <- p.engine.Pause(work, h.ID()) }()
+		case err := <-stopped:
+			if err != nil {
+				return fmt.Errorf("stop run %s: %w", h.ID(), err)
+			}
+		}
+	}
+	if result == nil {
+		r, err := h.Wait(work)
+		if err != nil {
+			return fmt.Errorf("wait for run %s: %w", h.ID(), err)
+		}
+		result = &r
+	}
+	if err := p.printer.end(*result); err != nil {
+		return err
+	}
+	return p.verdict(ctx, *result)
+}
+
+// asked receives who wants the session, if anybody does before ctx ends.
+func (p *printing) asked(ctx context.Context) <-chan harness.Holder {
+	if p.store.Watch == nil || p.flags.ephemeral {
+		return nil
+	}
+	changes, err := p.store.Watch.Watch(ctx)
+	if err != nil {
+		p.log.Warn("watch the store", "error", err)
+		return nil
+	}
+	taker := make(chan harness.Holder, 1)
+	go func() {
+		for range changes {
+			h, yes, err := p.store.Owners.Asked(ctx, p.lease)
+			if err != nil {
+				// A lost lease fails the run's own next write, which tells more.
+				return
+			}
+			if yes {
+				taker <- h
+				return
+			}
+		}
+	}()
+	return taker
+}
+
+// verdict turns how the run rests into an error with an exit code, nil if it
+// completed.
+func (p *printing) verdict(ctx context.Context, r harness.Result) error {
+	id := p.target.session.ID
+	kept := fmt.Sprintf("; what came is kept in session %s", id)
+	if p.flags.ephemeral {
+		kept = ""
+	}
+	switch r.Status {
+	case harness.RunCompleted:
+		return nil
+	case harness.RunAwaiting:
+		return fail(ExitApproval, "%s; decide with: cairn -r %s", waits(r.Pending), id)
+	case harness.RunPaused:
+		if p.taker.PID != 0 {
+			return fail(ExitBusy, "%s took session %s over; the answer goes on there", p.taker, id)
+		}
+		return fail(ExitFailed, "the answer was paused%s; go on with: cairn -r %s", kept, id)
+	case harness.RunCancelled:
+		if ctx.Err() != nil {
+			return fail(ExitInterrupted, "interrupted%s", kept)
+		}
+		return fail(ExitFailed, "the answer was cancelled%s", kept)
+	}
+	if ctx.Err() != nil {
+		return fail(ExitInterrupted, "interrupted%s", kept)
+	}
+	if r.Error == nil {
+		return fail(ExitFailed, "the run failed (%s)%s", r.Stop, kept)
+	}
+	if ownFault(r.Error.Kind) {
+		return fail(ExitFailed, "%w", r.Error)
+	}
+	return fail(ExitProvider, "%w", r.Error)
+}
+
+// ownFault reports whether a failed run failed for a reason of this machine
+// and not of the model's provider.
+func ownFault(kind string) bool {
+	switch kind {
+	case "store", "internal", "lost", "closed", "spending_limit":
+		return true
+	}
+	return false
+}
+
+// waits says what a run waits for.
+func waits(pending []harness.Pending) string {
+	if len(pending) == 0 {
+		return "the run waits for a decision"
+	}
+	verb := "needs your approval"
+	if pending[0].Uncertain {
+		verb = "began and nobody saw it end"
+	}
+	text := fmt.Sprintf("the tool %s %s", pending[0].Call.Name, verb)
+	if n := len(pending) - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more wait", n)
+	}
+	return text
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+// printer shows the events of a run.
+type printer interface {
+	// notice tells something about the start, before any event.
+	notice(text string)
+	event(e harness.Event) error
+	// end comes once, after the last event.
+	end(r harness.Result) error
+}
+
+// printer chooses how events are shown: as JSON, whole answers for a pipe, or
+// streaming text for a terminal.
+func (a *app) printer(session harness.SessionID) printer {
+	switch {
+	case a.flags.json:
+		return &jsonPrinter{app: a, session: session}
+	case a.s.OutTTY:
+		return &streamPrinter{app: a}
+	}
+	return &pipePrinter{app: a}
+}
+
+// EventNotice is the type of an event that this package adds to a run's: a
+// sentence about the start, such as that no model but the offline one is
+// there.
+const EventNotice harness.EventType = "notice"
+
+// jsonPrinter writes one event per line.
+type jsonPrinter struct {
+	*app
+	session harness.SessionID
+}
+
+func (p *jsonPrinter) notice(text string) {
+	p.app.notice("%s", text)
+	// The output keeps a failure to write, and a notice always encodes.
+	_ = p.out.object(harness.Event{Type: EventNotice, Session: p.session, Text: text, At: p.s.Now().UTC()})
+}
+
+func (p *jsonPrinter) event(e harness.Event) error {
+	if err := p.out.object(e); err != nil {
+		return err
+	}
+	return p.out.err
+}
+
+func (p *jsonPrinter) end(harness.Result) error { return nil }
+
+// answer reports whether a message is an answer, or a piece of one, and not
+// the words before a tool call or a half answer.
+func answer(m *harness.Message) bool {
+	return m != nil && m.Role == harness.RoleAssistant && m.Mark == harness.MarkNone && len(m.Calls()) == 0
+}
+
+// pipePrinter writes an answer when it is whole, byte by byte as stored: what
+// a program reads must never be an attempt that turned out void.
+type pipePrinter struct {
+	*app
+	last  string
+	wrote bool
+}
+
+func (p *pipePrinter) notice(text string) { p.app.notice("%s", text) }
+
+func (p *pipePrinter) event(e harness.Event) error {
+	if e.Type == harness.EventMessage && answer(e.Message) {
+		p.write(e.Message.Text())
+	}
+	p.aside(e)
+	return p.out.err
+}
+
+func (p *pipePrinter) write(text string) {
+	if text == "" {
+		return
+	}
+	p.wrote, p.last = true, text
+	p.out.text(text)
+}
+
+func (p *pipePrinter) end(r harness.Result) error {
+	if !p.wrote && r.Status == harness.RunCompleted {
+		p.write(r.Text)
+	}
+	if p.wrote && !strings.HasSuffix(p.last, "\n") {
+		p.out.text("\n")
+	}
+	return p.out.err
+}
+
+// streamPrinter writes text to a terminal as it comes, made safe.
+type streamPrinter struct {
+	*app
+	attempt int
+	// shown is how much of the attempt's text is on the screen, in bytes, and
+	// open says that its last line has no end yet.
+	shown int
+	open  bool
+	wrote bool
+}
+
+func (p *streamPrinter) notice(text string) { p.app.notice("%s", text) }
+
+func (p *streamPrinter) event(e harness.Event) error {
+	switch e.Type {
+	case harness.EventText:
+		if e.Attempt != p.attempt {
+			p.attempt, p.shown = e.Attempt, 0
+		}
+		if skip := p.shown - e.Offset; skip >= 0 && skip < len(e.Text) {
+			p.write(e.Text[skip:])
+		}
+	case harness.EventReset:
+		if p.shown > 0 {
+			p.closeLine()
+			p.app.notice("that answer broke off and does not count; asking again")
+		}
+		p.shown = 0
+	case harness.EventMessage:
+		if m := e.Message; m != nil && m.Role == harness.RoleAssistant {
+			if text := m.Text(); p.shown < len(text) && answer(m) {
+				p.write(text[p.shown:])
+			}
+			if len(m.Calls()) > 0 {
+				p.closeLine()
+			}
+			p.shown = 0
+		}
+	}
+	p.aside(e)
+	return p.out.err
+}
+
+func (p *streamPrinter) write(text string) {
+	p.out.text(render.Safe(text))
+	p.shown += len(text)
+	p.open = !strings.HasSuffix(text, "\n")
+	p.wrote = true
+}
+
+func (p *streamPrinter) closeLine() {
+	if p.open {
+		p.out.text("\n")
+		p.open = false
+	}
+}
+
+func (p *streamPrinter) end(r harness.Result) error {
+	if !p.wrote && r.Status == harness.RunCompleted {
+		p.write(r.Text)
+	}
+	p.closeLine()
+	return p.out.err
+}
+
+// aside tells on the error stream what is not the answer.
+func (a *app) aside(e harness.Event) {
+	switch e.Type {
+	case harness.EventRetry:
+		a.notice("asking again in %d s%s", e.Wait, because(e))
+	case harness.EventWaiting:
+		a.notice("still waiting for the model after %d s", e.Wait)
+	case harness.EventRecovery, harness.EventCondensed, harness.EventMemory:
+		if e.Text != "" {
+			a.notice("%s", e.Text)
+		}
+	case harness.EventToolStart:
+		if a.flags.verbose && e.Call != nil {
+			a.notice("tool %s", e.Call.Name)
+		}
+	}
+}
+
+func because(e harness.Event) string {
+	switch {
+	case e.Error != nil:
+		return fmt.Sprintf(": %s", e.Error.Text)
+	case e.Text != "":
+		return ": " + e.Text
+	}
+	return ""
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"cairn/harness"
+)
+
+// TestScripts runs the scripts in testdata/script, each with its own home,
+// store and working directory. In them
+//
+//	cairn ARGS...         runs the program, which must succeed
+//	exits N cairn ARGS... runs it, and it must end with that exit code
+//	input FILE            is the next program's standard input; none otherwise
+//	hold ID               makes somebody else own a session
+//	tty                   makes standard output and error terminals from now on
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata/script",
+		Setup: setupScript,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"cairn": func(ts *testscript.TestScript, neg bool, args []string) {
+				if code := runScript(ts, args); (code != ExitDone) != neg {
+					ts.Fatalf("cairn ended with exit code %d", code)
+				}
+			},
+			"exits": func(ts *testscript.TestScript, _ bool, args []string) {
+				want, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				if code := runScript(ts, args[2:]); code != want {
+					ts.Fatalf("cairn ended with exit code %d, not %d", code, want)
+				}
+			},
+			"input": func(ts *testscript.TestScript, _ bool, args []string) {
+				world(ts).input = ts.ReadFile(args[0])
+			},
+			"hold": func(ts *testscript.TestScript, _ bool, args []string) {
+				id := harness.SessionID(args[0])
+				world(ts).store.held[id] = harness.Holder{PID: 4411, Terminal: "pts/3", Purpose: "chat"}
+			},
+			"tty": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).tty = true },
+		},
+	})
+}
+
+// scriptWorld is what the programs of one script share.
+type scriptWorld struct {
+	store *memStore
+	input string
+	tty   bool
+	// clock moves one second at each reading, so that orders are certain.
+	clock time.Time
+	chats []ChatSetup
+}
+
+type worldKey struct{}
+
+func world(ts *testscript.TestScript) *scriptWorld { return ts.Value(worldKey{}).(*scriptWorld) }
+
+func (w *scriptWorld) now() time.Time {
+	w.clock = w.clock.Add(time.Second)
+	return w.clock
+}
+
+func setupScript(env *testscript.Env) error {
+	w := &scriptWorld{clock: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	w.store = newMemStore(w.now)
+	env.Values[worldKey{}] = w
+	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("NO_COLOR", "")
+	return nil
+}
+
+// wire is the program of a script.
+func (w *scriptWorld) wire() Wire {
+	return Wire{
+		Version: "1.2.3",
+		Engines: []string{"bbolt"},
+		OpenStore: func(context.Context, string, StoreOptions) (Store, error) {
+			return Store{Sessions: w.store, Transcript: w.store, Owners: w.store}, nil
+		},
+		NewEngine: func(_ context.Context, st Store, s Setup) (harness.Engine, error) {
+			return &fakeEngine{store: st, now: s.Now}, nil
+		},
+		Models: func(_ context.Context, s Setup) (Models, error) {
+			if s.Getenv("ANTHROPIC_API_KEY") != "" {
+				return fakeModels{def: "anthropic/claude-test"}, nil
+			}
+			return fakeModels{def: "offline/cairn"}, nil
+		},
+		Chat: func(_ context.Context, c ChatSetup) (ChatExit, error) {
+			w.chats = append(w.chats, c)
+			_, err := io.WriteString(c.Out, "chat "+string(c.Session.ID)+" "+c.Model+" "+c.Prompt+"\n")
+			return ChatExit{Session: c.Session.ID, Saved: c.Prompt != ""}, err
+		},
+		Plain: func(_ context.Context, c ChatSetup) (ChatExit, error) {
+			_, err := io.WriteString(c.Out, "plain "+c.Prompt+"\n")
+			return ChatExit{}, err
+		},
+		Themes: func() []string { return []string{"auto", "dark"} },
+	}
+}
+
+// runScript runs the program in the surroundings of a script.
+func runScript(ts *testscript.TestScript, args []string) int {
+	w := world(ts)
+	s := Streams{
+		In: strings.NewReader(w.input), Out: ts.Stdout(), Err: ts.Stderr(),
+		OutTTY: w.tty, ErrTTY: w.tty, Getenv: ts.Getenv, Dir: ts.MkAbs("."), Now: w.now,
+	}
+	s.InTTY = w.input == ""
+	w.input = ""
+	return Main(context.Background(), s, args, w.wire())
+}
+
+// run runs the program once, outside a script, with piped streams.
+func run(t *testing.T, wire Wire, env map[string]string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	if env["HOME"] == "" {
+		env = map[string]string{"HOME": t.TempDir()}
+	}
+	s := Streams{
+		In: strings.NewReader(""), Out: &out, Err: &err, Dir: t.TempDir(),
+		Getenv: func(k string) string { return env[k] },
+		Now:    func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) },
+	}
+	code = Main(context.Background(), s, args, wire)
+	return code, out.String(), err.String()
+}

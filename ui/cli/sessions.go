@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cairn/harness"
+)
+
+// subcommands are the commands below the root.
+func (a *app) subcommands() []*cobra.Command {
+	return []*cobra.Command{a.sessionsCommand()}
+}
+
+// sessionsCommand is `cairn sessions`.
+func (a *app) sessionsCommand() *cobra.Command {
+	return group("sessions", "List, show, import, rename, delete and restore sessions",
+		a.sessionsList())
+}
+
+func (a *app) sessionsList() *cobra.Command {
+	var f harness.SessionFilter
+	var here bool
+	cmd := &cobra.Command{
+		Use: "list [WORD...]", Short: "List sessions, those with the words in title, id or tags if given",
+		Args: cobra.ArbitraryArgs,
+	}
+	cmd.Flags().BoolVar(&here, "here", false, "only those begun in this directory")
+	cmd.Flags().BoolVar(&f.Deleted, "deleted", false, "list deleted sessions instead")
+	limitFlag(cmd, &f.Limit)
+	cmd.RunE = runner(func(ctx context.Context, words []string) error {
+		f.Query = joined(words)
+		if here {
+			f.Dir = a.s.Dir
+		}
+		st, err := a.store(ctx)
+		if err != nil {
+			return err
+		}
+		list, err := st.Sessions.List(ctx, f)
+		if err != nil {
+			return err
+		}
+		if a.flags.json {
+			return a.out.document(orEmpty(list))
+		}
+		var t table
+		for _, s := range list {
+			t.add(string(s.ID), a.when(s.Updated), fmt.Sprintf("%d msg", s.Messages), sessionFlags(s), s.Title)
+		}
+		t.write(a.out, a.s.Width)
+		return nil
+	})
+	return cmd
+}
+
+// sessionFlags are a list's words about a session.
+func sessionFlags(s harness.Session) string {
+	switch {
+	case s.Owner != nil:
+		return "open"
+	case s.OpenRun != "":
+		return "unfinished"
+	case s.HasDraft:
+		return "draft"
+	case s.Pinned:
+		return "pinned"
+	}
+	return ""
+}

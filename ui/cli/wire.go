@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"cairn/harness"
+)
+
+// Wire is what the program is made of, handed in by main. Each function is
+// called only by commands that need it, and at most once for each command, so
+// that `cairn --version` builds nothing.
+type Wire struct {
+	// Version is printed by --version; empty means what the build says.
+	Version string
+	// OpenStore opens the store in a directory, which it may have to make.
+	OpenStore func(ctx context.Context, dir string, o StoreOptions) (Store, error)
+	// CheckStore reads everything in the store of a directory and changes
+	// nothing. A damaged store is an error that names file and place; one
+	// that does not exist is [harness.ErrNotFound].
+	CheckStore func(ctx context.Context, dir string) (StoreReport, error)
+	// StorePath is the database file of a directory.
+	StorePath func(dir string) string
+	// NewEngine makes what executes runs. The caller closes it.
+	NewEngine func(ctx context.Context, s Store, setup Setup) (harness.Engine, error)
+	// Models opens the catalogue of models under a configuration.
+	Models func(ctx context.Context, setup Setup) (Models, error)
+	// Chat opens the full-screen chat; Plain the linear one. They return when
+	// the person leaves.
+	Chat  func(ctx context.Context, c ChatSetup) (ChatExit, error)
+	Plain func(ctx context.Context, c ChatSetup) (ChatExit, error)
+	// Themes lists the names of the themes.
+	Themes func() []string
+	// Engines are the names that --engine takes, the default first.
+	Engines []string
+}
+
+// StoreOptions say how a store is opened.
+type StoreOptions struct {
+	// Ephemeral keeps conversations, runs and drafts in memory; facts and
+	// notes are those of the directory.
+	Ephemeral bool
+	// NoMemory leaves facts and notes alone: none are read and none written.
+	NoMemory bool
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// Store bundles what is stored. Close releases it; the parts are not used
+// after.
+type Store struct {
+	Sessions   harness.Sessions
+	Transcript harness.Transcript
+	Owners     harness.Owners
+	Drafts     harness.Drafts
+	Prompts    harness.Prompts
+	Facts      harness.Facts
+	Notes      harness.Notes
+	Search     harness.Searcher
+	Watch      harness.Watcher
+	// Native is the store behind it, for an engine that shares it.
+	Native any
+	Close  func() error
+}
+
+// StoreReport is what a check of a store found.
+type StoreReport struct {
+	Path string `json:"path"`
+	// Bytes is the size of the file.
+	Bytes    int64 `json:"bytes"`
+	Schema   int   `json:"schema"`
+	Sessions int   `json:"sessions"`
+	Messages int   `json:"messages"`
+	Facts    int   `json:"facts"`
+	Notes    int   `json:"notes"`
+}
+
+// Setup is what models and engines are made from.
+type Setup struct {
+	Config Config
+	// DataDir holds the store.
+	DataDir string
+	// Engine names what persists runs, such as "bbolt".
+	Engine    string
+	Ephemeral bool
+	Getenv    func(string) string
+	Now       func() time.Time
+	Log       *slog.Logger
+}
+
+// Models answers questions about models.
+type Models interface {
+	// List returns the models whose provider is known, by provider and name.
+	List(ctx context.Context) ([]ModelInfo, error)
+	// Default is the model of a start that names none, and why: the
+	// catalogue's default of the first key found, a local server, or offline.
+	Default(ctx context.Context) (model, why string, err error)
+	// Validate returns "provider/model" as it is called. An unknown provider
+	// is an error that has the nearest name in it.
+	Validate(ctx context.Context, name string) (string, error)
+	// Keys tells for each provider where its key comes from.
+	Keys(ctx context.Context) ([]KeyState, error)
+	// Servers are the local model servers that answer now.
+	Servers(ctx context.Context) ([]Server, error)
+}
+
+// ModelInfo is one model of the catalogue.
+type ModelInfo struct {
+	// Name is "provider/model".
+	Name string `json:"name"`
+	// Window and MaxOutput are in tokens, 0 if unknown.
+	Window    int `json:"window,omitempty"`
+	MaxOutput int `json:"max_output,omitempty"`
+	// InputPrice and OutputPrice are in USD for a million tokens and mean
+	// nothing unless PriceKnown.
+	InputPrice  float64 `json:"input_price,omitempty"`
+	OutputPrice float64 `json:"output_price,omitempty"`
+	PriceKnown  bool    `json:"price_known"`
+	// Key says where the provider's key is from, such as "ANTHROPIC_API_KEY",
+	// never the key; empty means that there is none.
+	Key string `json:"key,omitempty"`
+	// Local models need no key.
+	Local bool `json:"local,omitempty"`
+}
+
+// KeyState says whether a provider's key is there. It never holds the key.
+type KeyState struct {
+	Provider string `json:"provider"`
+	// From is where the key is from; empty means that there is none.
+	From string `json:"from,omitempty"`
+	// Wanted is the variable that would hold it.
+	Wanted string `json:"wanted,omitempty"`
+	// Address is the base address, without credentials, if it is not the
+	// usual one.
+	Address string `json:"address,omitempty"`
+}
+
+// Server is a local model server.
+type Server struct {
+	Name    string   `json:"name"`
+	Address string   `json:"address"`
+	Models  []string `json:"models,omitempty"`
+}
+
+// ChatSetup is what a chat opens with.
+type ChatSetup struct {
+	Store  Store
+	Setup  Setup
+	Models func(ctx context.Context) (Models, error)
+	// Session is the conversation to open: its stored state if Exists, else
+	// what its first write stores.
+	Session harness.Session
+	Exists  bool
+	// Pick opens the session picker first.
+	Pick bool
+	// Prompt is sent at once; empty means that nothing is.
+	Prompt string
+	// Model is "provider/model" and ModelFrom says who chose it. An empty
+	// Model leaves the choice to [Models.Default], which may ask the network
+	// and must not delay the first frame.
+	Model     string
+	ModelFrom string
+	// System is the system prompt; empty means the default one.
+	System string
+	Holder harness.Holder
+	// Notices are sentences to show once.
+	Notices []string
+	// Plain, Color and Mouse are settled from flags, environment and
+	// configuration.
+	Plain bool
+	Color bool
+	Mouse bool
+	Theme string
+	// In and Out are the streams; the full-screen chat opens the terminal
+	// itself if In is not one.
+	In  io.Reader
+	Out io.Writer
+}
+
+// ChatExit is how a chat was left.
+type ChatExit struct {
+	Session harness.SessionID
+	// Saved says that the conversation is stored and can be resumed.
+	Saved bool
+}

@@ -1,0 +1,104 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"cairn/harness"
+)
+
+// DefaultGrace is how long a cancelled call may take to return.
+const DefaultGrace = 2 * time.Second
+
+// errTimeout is the cause of a call's own deadline, to tell it from one above.
+var errTimeout = errors.New("the tool took too long")
+
+// outcome is what came of a tool's function.
+type outcome struct {
+	text string
+	err  error
+}
+
+// execute calls the tool on a goroutine of its own, since a function that
+// ignores its context must not hold up the run. A call whose end nobody saw is
+// unknown, and only the tool's replay policy says what that means.
+func (s *Set) execute(ctx context.Context, t Tool, c Call) harness.ToolResult {
+	if ctx.Err() != nil {
+		return harness.ToolResult{Text: "not run: the turn was stopped before it", Failed: true}
+	}
+	timeout := t.Timeout
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	inner, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+	done := make(chan outcome, 1)
+	go func() { done <- s.call(inner, t, c) }()
+	select {
+	case o := <-done:
+		return o.result(inner, timeout)
+	case <-inner.Done():
+	}
+	grace := s.Grace
+	if grace == 0 {
+		grace = DefaultGrace
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case o := <-done:
+		return o.result(inner, timeout)
+	case <-timer.C:
+		return stopped(inner, timeout)
+	}
+}
+
+// call runs the function and turns a panic into an error.
+func (s *Set) call(ctx context.Context, t Tool, c Call) (o outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			if s.Log != nil {
+				s.Log.LogAttrs(ctx, slog.LevelError, "tool panicked", slog.String("tool", t.Name), slog.String("stack", string(debug.Stack())))
+			}
+			o = outcome{err: fmt.Errorf("the tool broke: %v", p)}
+		}
+	}()
+	text, err := t.Run(ctx, c)
+	return outcome{text: text, err: err}
+}
+
+// result turns the outcome into a result. A function that returned without an
+// error did its work, also if it was late.
+func (o outcome) result(ctx context.Context, timeout time.Duration) harness.ToolResult {
+	switch {
+	case o.err == nil:
+		return harness.ToolResult{Text: o.text}
+	case ctx.Err() != nil:
+		return stopped(ctx, timeout)
+	default:
+		text := oneLine(o.err.Error())
+		if text == "" {
+			text = "the tool failed without saying why"
+		}
+		return harness.ToolResult{Text: text, Failed: true}
+	}
+}
+
+// stopped is the result of a call that was cut off.
+func stopped(ctx context.Context, timeout time.Duration) harness.ToolResult {
+	text := "interrupted, outcome unknown: it may have run in part"
+	if errors.Is(context.Cause(ctx), errTimeout) {
+		text = fmt.Sprintf("timed out after %s, outcome unknown: it may have run in part", timeout)
+	}
+	return harness.ToolResult{Text: text, Failed: true, Unknown: true}
+}
+
+// oneLine joins the lines of an error.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(s, replacement)), " ")
+}

@@ -1,0 +1,247 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"cairn/harness"
+	"cairn/harness/model"
+)
+
+// Errors of [Set.Add].
+var (
+	// ErrDuplicate means that a tool of that name is in the set.
+	ErrDuplicate = errors.New("a tool of this name exists already")
+	// ErrInvalid means that the tool cannot be offered to a model as it is.
+	ErrInvalid = errors.New("not a usable tool")
+)
+
+// maxNameLength bounds the names of tools, in bytes; providers refuse longer ones.
+const maxNameLength = 64
+
+// Set holds tools in the order in which they were added. The zero value is an
+// empty set. Its fields are set before the first use; its methods are safe for
+// concurrent use.
+type Set struct {
+	// Artifacts keeps results that are too long for a conversation; nil means
+	// that what the preview leaves out is lost, and the result says so.
+	Artifacts Artifacts
+	// Log gets what a model need not see, such as the stack of a panic; nil
+	// means nothing is logged.
+	Log *slog.Logger
+	// Grace is how long a call that was cancelled or timed out may take to
+	// return before it is left behind; 0 means [DefaultGrace].
+	Grace time.Duration
+
+	mu    sync.RWMutex
+	tools []entry
+	index map[string]int
+}
+
+// entry is a tool and its schema, ready to check arguments.
+type entry struct {
+	tool   Tool
+	schema *jsonschema.Resolved
+}
+
+// Add puts a tool at the end of the set. Without a permission it asks, without
+// a replay policy it is manual, without a schema it takes no arguments. The
+// name must begin with a letter or "_" and hold only [A-Za-z0-9_-].
+func (s *Set) Add(t Tool) error {
+	e, err := prepare(t)
+	if err != nil {
+		return fmt.Errorf("add tool %q: %w", t.Name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.index[t.Name]; ok {
+		return fmt.Errorf("add tool %q: %w", t.Name, ErrDuplicate)
+	}
+	if s.index == nil {
+		s.index = map[string]int{}
+	}
+	s.index[t.Name] = len(s.tools)
+	s.tools = append(s.tools, e)
+	return nil
+}
+
+// Remove takes a tool out of the set and reports whether it was there.
+func (s *Set) Remove(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.index[name]
+	if !ok {
+		return false
+	}
+	// A new slice: Specs and Names may be reading the old one.
+	s.tools = append(append([]entry(nil), s.tools[:at]...), s.tools[at+1:]...)
+	delete(s.index, name)
+	for i := at; i < len(s.tools); i++ {
+		s.index[s.tools[i].tool.Name] = i
+	}
+	return true
+}
+
+// prepare checks a tool and fills in what it leaves open.
+func prepare(t Tool) (entry, error) {
+	switch {
+	case !validName(t.Name):
+		return entry{}, fmt.Errorf("%w: a name has 1 to %d characters of [A-Za-z0-9_-] and begins with a letter or _", ErrInvalid, maxNameLength)
+	case t.Run == nil:
+		return entry{}, fmt.Errorf("%w: it has no function", ErrInvalid)
+	case t.Timeout < 0:
+		return entry{}, fmt.Errorf("%w: its timeout is negative", ErrInvalid)
+	}
+	switch t.Permission {
+	case "":
+		t.Permission = Ask
+	case Allow, Ask, Deny:
+	default:
+		return entry{}, fmt.Errorf("%w: unknown permission %q", ErrInvalid, t.Permission)
+	}
+	switch t.Replay {
+	case "":
+		t.Replay = Manual
+	case Manual, Safe, Idempotent:
+	default:
+		return entry{}, fmt.Errorf("%w: unknown replay policy %q", ErrInvalid, t.Replay)
+	}
+	if len(t.Schema) == 0 {
+		t.Schema = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+	}
+	resolved, err := resolve(t.Schema)
+	if err != nil {
+		return entry{}, err
+	}
+	return entry{tool: t, schema: resolved}, nil
+}
+
+// resolve reads a schema, which must describe an object.
+func resolve(raw json.RawMessage) (*jsonschema.Resolved, error) {
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		return nil, fmt.Errorf("%w: read schema: %w", ErrInvalid, err)
+	}
+	if schema.Type != "object" {
+		return nil, fmt.Errorf("%w: its schema is not of type object", ErrInvalid)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: resolve schema: %w", ErrInvalid, err)
+	}
+	return resolved, nil
+}
+
+// Specs returns the tools as models see them, in order.
+func (s *Set) Specs() []model.ToolSpec {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	specs := make([]model.ToolSpec, 0, len(s.tools))
+	for _, e := range s.tools {
+		specs = append(specs, e.tool.Spec())
+	}
+	return specs
+}
+
+// Names returns the tools' names, in order.
+func (s *Set) Names() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	names := make([]string, 0, len(s.tools))
+	for _, e := range s.tools {
+		names = append(names, e.tool.Name)
+	}
+	return names
+}
+
+// Lookup finds a tool by its name or by a spelling of it that differs only in
+// form (case, "-", "_", ".", spaces, a "functions." prefix) and fits no other
+// tool. A misspelt name finds nothing.
+func (s *Set) Lookup(name string) (Tool, bool) {
+	e, ok := s.find(name)
+	return e.tool, ok
+}
+
+func (s *Set) find(name string) (entry, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if i, ok := s.index[name]; ok {
+		return s.tools[i], true
+	}
+	want := plain(name)
+	if want == "" {
+		return entry{}, false
+	}
+	var found entry
+	n := 0
+	for _, e := range s.tools {
+		if plain(e.tool.Name) == want {
+			found = e
+			n++
+		}
+	}
+	if n != 1 {
+		return entry{}, false
+	}
+	return found, true
+}
+
+// Prepare finds the tool of a call and checks the call's arguments, before
+// anybody is asked about it. It returns the input as the tool will get it, or
+// the result to give the model instead of running anything.
+func (s *Set) Prepare(c harness.ToolCall) (t Tool, input json.RawMessage, refusal *harness.ToolResult) {
+	e, ok := s.find(c.Name)
+	if !ok {
+		return Tool{}, nil, failed(c, s.unknown(c.Name))
+	}
+	if c.Malformed != "" {
+		return e.tool, nil, failed(c, malformed(c.Malformed))
+	}
+	input, err := arguments(c.Input, e.schema)
+	if err != nil {
+		return e.tool, nil, failed(c, err.Error())
+	}
+	return e.tool, input, nil
+}
+
+// unknown tells the model that there is no such tool, and what there is.
+func (s *Set) unknown(name string) string {
+	names := s.Names()
+	text := fmt.Sprintf("There is no tool %q.", Clip(strings.ToValidUTF8(name, replacement), maxNameLength))
+	if near := similar(name, names); len(near) > 0 {
+		text += " Did you mean " + strings.Join(near, ", ") + "?"
+	}
+	if len(names) == 0 {
+		return text + " There are no tools."
+	}
+	return text + " The tools are: " + strings.Join(names, ", ") + "."
+}
+
+// failed is a result that the model should read as an error.
+func failed(c harness.ToolCall, text string) *harness.ToolResult {
+	return &harness.ToolResult{CallID: c.ID, Name: c.Name, Text: oneLine(text), Failed: true}
+}
+
+// Run executes a call and returns its result, whatever happens. It does not ask
+// for permission: that is decided before. The input of c is set from the call.
+func (s *Set) Run(ctx context.Context, call harness.ToolCall, c Call) harness.ToolResult {
+	t, input, refusal := s.Prepare(call)
+	if refusal != nil {
+		return *refusal
+	}
+	if c.Key == "" {
+		c.Key = call.ID
+	}
+	c.Input = input
+	r := s.execute(ctx, t, c)
+	r.CallID, r.Name = call.ID, call.Name
+	return s.bound(ctx, c, r)
+}

@@ -8,7 +8,6 @@ package model
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"cairn/harness"
@@ -64,6 +63,10 @@ const (
 	DeltaRetry
 	// DeltaWaiting says that nothing has come for Wait.
 	DeltaWaiting
+	// DeltaAlive is a sign of life of the connection, such as a keep-alive
+	// comment: no part of the reply. It feeds the idle watch and does not
+	// silence the waiting notice, which does not pass it on.
+	DeltaAlive
 )
 
 // Delta is a piece of a reply as it arrives, or news from a decorator.
@@ -85,72 +88,6 @@ type Reply struct {
 	// Model is "provider/model" of the model that really answered.
 	Model string
 }
-
-// ErrorKind sorts failures by what can be done about them.
-type ErrorKind string
-
-// The kinds of failures.
-const (
-	// KindAuth: the key is missing, wrong or may not use this model.
-	KindAuth ErrorKind = "auth"
-	// KindNotFound: no such model or address.
-	KindNotFound ErrorKind = "not_found"
-	// KindRateLimit: too many requests; passes.
-	KindRateLimit ErrorKind = "rate_limit"
-	// KindQuota: no credit or quota left; final.
-	KindQuota ErrorKind = "quota"
-	// KindOverflow: the request does not fit the window.
-	KindOverflow ErrorKind = "context_overflow"
-	// KindReplyLimit: the asked-for reply budget is above the model's.
-	KindReplyLimit ErrorKind = "reply_limit"
-	// KindBadRequest: refused for another reason; final.
-	KindBadRequest ErrorKind = "bad_request"
-	// KindServer: the provider's fault or overload; passes.
-	KindServer ErrorKind = "server"
-	// KindNetwork: no connection, or it broke before a reply.
-	KindNetwork ErrorKind = "network"
-	// KindIncomplete: the stream ended before the reply did.
-	KindIncomplete ErrorKind = "incomplete_stream"
-	// KindIdle: the stream was silent for too long.
-	KindIdle ErrorKind = "idle"
-	// KindRefused: the reply was blocked or malformed at the provider.
-	KindRefused ErrorKind = "refused"
-	// KindProtocol: the answer is not of the wire format, such as HTML.
-	KindProtocol ErrorKind = "protocol"
-	// KindConfig: cairn's configuration is wrong.
-	KindConfig ErrorKind = "config"
-)
-
-// Error is a failed attempt. It never holds a key, a header or a request body.
-type Error struct {
-	Kind     ErrorKind
-	Provider string
-	// Status is the HTTP status, 0 if there was none.
-	Status int
-	// RetryAfter is what the server asked for, 0 if nothing.
-	RetryAfter time.Duration
-	// Message is the provider's own sentence, plain text, bounded.
-	Message string
-	// Limit is the allowed number of tokens that a KindOverflow or
-	// KindReplyLimit refusal named, 0 if none.
-	Limit int
-	// Retry says that another attempt may succeed.
-	Retry bool
-	// Cause is the error below, for logs at debug level and errors.Is.
-	Cause error
-}
-
-// Error implements error with one sentence.
-func (e *Error) Error() string {
-	s := e.Provider + ": " + e.Message
-	if e.Status != 0 {
-		s = fmt.Sprintf("%s (HTTP %d)", s, e.Status)
-	}
-	return s
-}
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Cause }
 
 // Info is what is known of a model. Zero numbers are unknown.
 type Info struct {

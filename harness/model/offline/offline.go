@@ -1,0 +1,296 @@
+// Package offline is a model without weights, for a start without a key or a
+// local server. The one thing to know: it never pretends. It says what it is,
+// answers only from the person's own notes, facts and files by calling the
+// real tools, and lists what it can do for everything else.
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"cairn/harness"
+	"cairn/harness/model"
+)
+
+// The model's id.
+const (
+	Provider = "offline"
+	Name     = "cairn"
+	ID       = Provider + "/" + Name
+)
+
+// DefaultRate is how many words a second are streamed, a pace at which a
+// screen can be watched at work.
+const DefaultRate = 80
+
+// Model is the model without weights. The zero value streams without pauses.
+// Its replies are a function of the request alone.
+type Model struct {
+	// Rate is in words a second; 0 means no pauses.
+	Rate int
+}
+
+// New returns the model at its usual pace.
+func New() Model { return Model{Rate: DefaultRate} }
+
+// Info describes the model.
+func Info() model.Info {
+	return model.Info{
+		ID: ID, Name: "cairn without a model", Window: model.UnknownWindow, PriceKnown: true, Local: true,
+	}
+}
+
+// Stream implements [model.Model].
+func (m Model) Stream(ctx context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return model.Reply{}, err
+	}
+	p := plan(r)
+	text, cut := limited(p.text, r.MaxOutput)
+	if err := m.stream(ctx, text, emit); err != nil {
+		return model.Reply{}, err
+	}
+	reply := model.Reply{Stop: harness.StopEnd, Model: ID}
+	if text != "" {
+		reply.Parts = append(reply.Parts, harness.Part{Kind: harness.PartText, Text: text})
+	}
+	switch {
+	case cut:
+		reply.Stop = harness.StopLength
+	case p.call != nil:
+		emit(model.Delta{Kind: model.DeltaProgress})
+		reply.Parts = append(reply.Parts, harness.Part{Kind: harness.PartCall, Call: p.call})
+		reply.Stop = harness.StopTools
+	}
+	reply.Usage = usage(r, reply)
+	return reply, nil
+}
+
+// stream emits the text word by word.
+func (m Model) stream(ctx context.Context, text string, emit func(model.Delta)) error {
+	var pause *time.Ticker
+	if m.Rate > 0 {
+		pause = time.NewTicker(time.Second / time.Duration(m.Rate))
+		defer pause.Stop()
+	}
+	for text != "" {
+		n := wordEnd(text)
+		if pause != nil {
+			select {
+			case <-pause.C:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		} else if err := ctx.Err(); err != nil {
+			return err
+		}
+		emit(model.Delta{Kind: model.DeltaText, Text: text[:n]})
+		text = text[n:]
+	}
+	return nil
+}
+
+// wordEnd returns where the first word and the white space behind it end.
+func wordEnd(text string) int {
+	space := false
+	for i, r := range text {
+		if unicode.IsSpace(r) {
+			space = space || i > 0
+		} else if space {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// limited cuts text to a reply budget, in tokens of four bytes, between words.
+func limited(text string, tokens int) (short string, cut bool) {
+	if tokens <= 0 || len(text) <= 4*tokens {
+		return text, false
+	}
+	n := 0
+	for n < len(text) {
+		w := wordEnd(text[n:])
+		if n+w > 4*tokens && n > 0 {
+			break
+		}
+		n += w
+	}
+	return text[:n], n < len(text)
+}
+
+// usage estimates tokens at four bytes each; they cost nothing.
+func usage(r model.Request, reply model.Reply) harness.Usage {
+	in := len(r.System) + len(r.Context)
+	for _, m := range r.Messages {
+		in += size(m.Parts)
+	}
+	return harness.Usage{Input: int64(in+3) / 4, Output: int64(size(reply.Parts)+3) / 4, CostKnown: true}
+}
+
+func size(parts []harness.Part) int {
+	n := 0
+	for _, p := range parts {
+		n += len(p.Text)
+		if p.Call != nil {
+			n += len(p.Call.Name) + len(p.Call.Input)
+		}
+		if p.Result != nil {
+			n += len(p.Result.Text)
+		}
+	}
+	return n
+}
+
+// decision is what to say and what to call.
+type decision struct {
+	text string
+	call *harness.ToolCall
+}
+
+// plan decides on the reply.
+func plan(r model.Request) decision {
+	if text, ok := helper(r); ok {
+		return decision{text: text}
+	}
+	asked, turn := lastQuestion(r.Messages)
+	in := parse(asked)
+	results := resultsOf(turn)
+	d := decide(in, r, results)
+	if said := saidSoFar(turn); said != "" && strings.HasPrefix(d.text, said) {
+		// A broken-off answer is asked to go on: say the rest.
+		if d.text = d.text[len(said):]; d.text == "" {
+			d.text = "That was all."
+		}
+	}
+	return d
+}
+
+// decide answers an intent, by a tool if one is needed, offered and not yet
+// answered.
+func decide(in intent, r model.Request, results []harness.ToolResult) decision {
+	if in.tool == "" {
+		return decision{text: in.text}
+	}
+	if len(results) > 0 {
+		return decision{text: in.answer(results[len(results)-1])}
+	}
+	spec, offered := tool(r.Tools, in.tool)
+	if !offered {
+		return decision{text: in.without}
+	}
+	return decision{text: in.before, call: call(spec, in.args)}
+}
+
+// tool finds an offered tool.
+func tool(specs []model.ToolSpec, name string) (model.ToolSpec, bool) {
+	for _, s := range specs {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return model.ToolSpec{}, false
+}
+
+// call builds a call. An argument is given under the first of its names that
+// the tool's schema knows.
+func call(spec model.ToolSpec, args []argument) *harness.ToolCall {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	// Without a readable schema the usual names are used.
+	_ = json.Unmarshal(spec.Schema, &schema)
+	in := map[string]string{}
+	for _, a := range args {
+		name := a.names[0]
+		for _, n := range a.names {
+			if _, ok := schema.Properties[n]; ok {
+				name = n
+				break
+			}
+		}
+		in[name] = a.value
+	}
+	// A map of strings always encodes.
+	raw, _ := json.Marshal(in)
+	return &harness.ToolCall{Origin: "offline", Name: spec.Name, Input: raw}
+}
+
+// lastQuestion returns the last text of the person and the messages after it.
+// Notices of the program, such as the request to go on, are not questions.
+func lastQuestion(messages []harness.Message) (asked string, after []harness.Message) {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if m := messages[i]; m.Role == harness.RoleUser && m.Mark != harness.MarkNotice {
+			return m.Text(), messages[i+1:]
+		}
+	}
+	return "", messages
+}
+
+func resultsOf(turn []harness.Message) []harness.ToolResult {
+	var out []harness.ToolResult
+	for _, m := range turn {
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				out = append(out, *p.Result)
+			}
+		}
+	}
+	return out
+}
+
+// saidSoFar returns what was said of the present answer: the text after the
+// last tool result, and all of it if there is none.
+func saidSoFar(turn []harness.Message) string {
+	var b strings.Builder
+	for _, m := range turn {
+		switch m.Role {
+		case harness.RoleTool:
+			b.Reset()
+		case harness.RoleAssistant:
+			b.WriteString(m.Text())
+		}
+	}
+	return b.String()
+}
+
+// helper answers the program's own requests, which come without tools: for a
+// summary it takes the beginnings of the lines, for a title the first words.
+func helper(r model.Request) (string, bool) {
+	if len(r.Tools) > 0 || len(r.Messages) == 0 {
+		return "", false
+	}
+	system := strings.ToLower(r.System)
+	text := r.Messages[len(r.Messages)-1].Text()
+	switch {
+	case strings.Contains(system, "summar"):
+		return extract(text), true
+	case strings.Contains(system, "title"):
+		words := strings.Fields(text)
+		return strings.Join(words[:min(len(words), 6)], " "), true
+	}
+	return "", false
+}
+
+// extract shortens a text to the beginnings of its first and last lines.
+func extract(text string) string {
+	const keep, width = 15, 160
+	var lines []string
+	for _, l := range strings.Split(text, "\n") {
+		if l = strings.TrimSpace(l); l != "" {
+			if r := []rune(l); len(r) > width {
+				l = string(r[:width]) + " …"
+			}
+			lines = append(lines, "- "+l)
+		}
+	}
+	if n := len(lines); n > 2*keep {
+		gap := fmt.Sprintf("- (%d lines left out)", n-2*keep)
+		lines = append(append(lines[:keep:keep], gap), lines[n-keep:]...)
+	}
+	return "Extract, made without a language model:\n" + strings.Join(lines, "\n")
+}

@@ -1,0 +1,181 @@
+package offline_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/model"
+	"cairn/harness/model/offline"
+)
+
+var tools = []model.ToolSpec{
+	{Name: "save_memory", Schema: json.RawMessage(`{"type":"object","properties":{"content":{"type":"string"},"category":{"type":"string"}}}`)},
+	{Name: "recall_memories", Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}}}`)},
+	{Name: "read_file", Schema: json.RawMessage(`{"type":"object","properties":{"file_path":{"type":"string"}}}`)},
+	{Name: "list_directory"},
+	{Name: "run_command"},
+	{Name: "write_file"},
+}
+
+func ask(t *testing.T, r model.Request) (model.Reply, string) {
+	t.Helper()
+	var streamed strings.Builder
+	reply, err := offline.Model{}.Stream(context.Background(), r, func(d model.Delta) {
+		if d.Kind == model.DeltaText {
+			streamed.WriteString(d.Text)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := harness.Message{Parts: reply.Parts}.Text()
+	if streamed.String() != text {
+		t.Fatalf("streamed %q, replied %q", streamed.String(), text)
+	}
+	return reply, text
+}
+
+func user(text string) []harness.Message { return []harness.Message{harness.UserText(text)} }
+
+func TestPlainPatternsCallTheRealTools(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ said, tool, input string }{
+		{"remember that the staging port is 8443", "save_memory", `{"content":"the staging port is 8443"}`},
+		{"Please remember: I like tea.", "save_memory", `{"content":"I like tea."}`},
+		{"what do you know about staging?", "recall_memories", `{"query":"staging"}`},
+		{"recall the port", "recall_memories", `{"query":"the port"}`},
+		{"Do I like tea?", "recall_memories", `{"query":"like tea"}`},
+		{"what is my favourite port", "recall_memories", `{"query":"favourite port"}`},
+		{"read docs/plan.md", "read_file", `{"file_path":"docs/plan.md"}`},
+		{"list files", "list_directory", `{"path":"."}`},
+		{"ls src", "list_directory", `{"path":"src"}`},
+		{"run `git status`", "run_command", `{"command":"git status"}`},
+		{"write a.txt: hello", "write_file", `{"content":"hello","path":"a.txt"}`},
+		{"explain monads", "recall_memories", `{"query":"explain monads"}`},
+	} {
+		reply, _ := ask(t, model.Request{Messages: user(c.said), Tools: tools})
+		calls := harness.Message{Parts: reply.Parts}.Calls()
+		if len(calls) != 1 || calls[0].Name != c.tool || string(calls[0].Input) != c.input || reply.Stop != harness.StopTools {
+			t.Errorf("%q: calls %+v, stop %s; want %s %s", c.said, calls, reply.Stop, c.tool, c.input)
+		}
+	}
+}
+
+func TestOnlyOfferedToolsAreCalled(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{"remember that x is y", "what do you know about x", "read a", "list files", "run ls", "write a: b", "explain monads"} {
+		reply, text := ask(t, model.Request{Messages: user(said), Tools: []model.ToolSpec{{Name: "other"}}})
+		if len(reply.Parts) != 1 || !strings.Contains(text, "cannot") || reply.Stop != harness.StopEnd {
+			t.Errorf("%q: %q", said, text)
+		}
+	}
+}
+
+func TestAnswersComeFromToolResults(t *testing.T) {
+	t.Parallel()
+	turn := func(said, result string, failed bool) model.Request {
+		return model.Request{Tools: tools, Messages: []harness.Message{
+			harness.UserText(said),
+			{Role: harness.RoleAssistant, Parts: []harness.Part{{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "c", Name: "x"}}}},
+			{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "c", Text: result, Failed: failed}}}},
+		}}
+	}
+	for _, c := range []struct {
+		said, result string
+		failed       bool
+		want         string
+	}{
+		{"what do you know about tea", "f1: likes tea", false, "> f1: likes tea"},
+		{"what do you know about tea", "No matching memories.", false, "Nothing is stored"},
+		{"explain tea", "f1: likes tea", false, "> f1: likes tea"},
+		{"explain tea", "[]", false, "ANTHROPIC_API_KEY"},
+		{"remember that tea is green", "saved f1", false, "Saved"},
+		{"remember that tea is green", "refused", true, "not** saved"},
+		{"read a.md", "# A\n```go\nx\n```", false, "````\n# A"},
+	} {
+		reply, text := ask(t, turn(c.said, c.result, c.failed))
+		if !strings.Contains(text, c.want) || reply.Stop != harness.StopEnd {
+			t.Errorf("%q with %q: %q lacks %q", c.said, c.result, text, c.want)
+		}
+	}
+}
+
+func TestGreetingSaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{"hello", "What are you?", "help", ""} {
+		_, text := ask(t, model.Request{Messages: user(said), Tools: tools})
+		if !strings.Contains(text, "without a language model") || !strings.Contains(text, "OPENAI_API_KEY") {
+			t.Errorf("%q: %q", said, text)
+		}
+	}
+}
+
+func TestLongMarkdownHasTheAskedSize(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]int{"long markdown 2000 words": 2000, "show me long markdown": 800, "long markdown 99999999 words": 20000} {
+		_, text := ask(t, model.Request{Messages: user(said)})
+		if n := len(strings.Fields(text)); n < want || n > want+150 {
+			t.Errorf("%q: %d words, want about %d", said, n, want)
+		}
+		for _, sign := range []string{"\n## ", "\n- ", "| --- |", "```go", "霧", "🪨", "> "} {
+			if !strings.Contains(text, sign) {
+				t.Errorf("%q lacks %q", said, sign)
+			}
+		}
+	}
+}
+
+func TestBrokenOffAnswerGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	whole := offline.Document(300)
+	half := harness.AssistantText(whole[:500])
+	half.Mark = harness.MarkInterrupted
+	notice := harness.UserText("Go on.")
+	notice.Mark = harness.MarkNotice
+	_, text := ask(t, model.Request{Messages: append(user("long markdown 300"), half, notice)})
+	if whole[:500]+text != whole {
+		t.Fatalf("the rest is %q", text)
+	}
+}
+
+func TestReplyBudgetCutsBetweenWords(t *testing.T) {
+	t.Parallel()
+	reply, text := ask(t, model.Request{Messages: user("long markdown 500"), MaxOutput: 50})
+	if reply.Stop != harness.StopLength || len(text) > 200 || !strings.HasPrefix(offline.Document(500), text) {
+		t.Fatalf("stop %s, %d bytes", reply.Stop, len(text))
+	}
+}
+
+func TestHelpersGetExtracts(t *testing.T) {
+	t.Parallel()
+	_, summary := ask(t, model.Request{System: "Summarise the conversation.", Messages: user("one\n\ntwo")})
+	if summary != "Extract, made without a language model:\n- one\n- two" {
+		t.Errorf("summary %q", summary)
+	}
+	_, title := ask(t, model.Request{System: "Give a title.", Messages: user("a b c d e f g h")})
+	if title != "a b c d e f" {
+		t.Errorf("title %q", title)
+	}
+}
+
+func TestStreamKeepsItsPaceAndStopsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		start, n := time.Now(), 0
+		_, err := offline.Model{Rate: 100}.Stream(ctx, model.Request{Messages: user("long markdown 300")}, func(model.Delta) {
+			if n++; n == 50 {
+				cancel()
+			}
+		})
+		if !errors.Is(err, context.Canceled) || n != 50 || time.Since(start) != 500*time.Millisecond {
+			t.Fatalf("%v after %d words in %s", err, n, time.Since(start))
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+
+	"charm.land/fantasy"
+
+	"cairn/harness"
+	"cairn/harness/model"
+)
+
+// assembler collects the pieces of one reply in the order in which they began.
+type assembler struct {
+	emit   func(model.Delta)
+	seal   func(fantasy.ProviderMetadata) json.RawMessage
+	issuer string
+
+	done  []harness.Part
+	calls bool
+	// kind and text are the text at hand; kind is empty if there is none.
+	kind harness.PartKind
+	text strings.Builder
+	// opaque is the seal of the reasoning at hand.
+	opaque json.RawMessage
+}
+
+// add takes one piece.
+func (a *assembler) add(p fantasy.StreamPart) {
+	switch p.Type {
+	case fantasy.StreamPartTypeTextDelta:
+		if p.Delta != "" {
+			a.write(harness.PartText, p.Delta)
+			a.emit(model.Delta{Kind: model.DeltaText, Text: p.Delta})
+		}
+	case fantasy.StreamPartTypeReasoningStart, fantasy.StreamPartTypeReasoningDelta, fantasy.StreamPartTypeReasoningEnd:
+		a.reason(p)
+	case fantasy.StreamPartTypeToolInputStart, fantasy.StreamPartTypeToolInputDelta:
+		a.emit(model.Delta{Kind: model.DeltaProgress})
+	case fantasy.StreamPartTypeToolCall:
+		if !p.ProviderExecuted {
+			a.call(p)
+		}
+	}
+}
+
+// reason takes a piece of reasoning or its seal.
+func (a *assembler) reason(p fantasy.StreamPart) {
+	if p.Delta != "" {
+		a.write(harness.PartThinking, p.Delta)
+		a.emit(model.Delta{Kind: model.DeltaThinking, Text: p.Delta})
+	}
+	if a.seal != nil && p.ProviderMetadata != nil {
+		if data := a.seal(p.ProviderMetadata); data != nil {
+			a.open(harness.PartThinking)
+			a.opaque = data
+		}
+	}
+	if p.Type == fantasy.StreamPartTypeReasoningEnd && a.kind == harness.PartThinking {
+		a.close()
+	}
+}
+
+func (a *assembler) call(p fantasy.StreamPart) {
+	a.close()
+	a.calls = true
+	in, malformed := input(p.ToolCallInput)
+	a.done = append(a.done, harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{
+		Origin: p.ID, Name: p.ToolCallName, Input: in, Malformed: malformed,
+	}})
+}
+
+func (a *assembler) write(kind harness.PartKind, text string) {
+	a.open(kind)
+	a.text.WriteString(text)
+}
+
+// open makes kind the text at hand.
+func (a *assembler) open(kind harness.PartKind) {
+	if a.kind != kind {
+		a.close()
+		a.kind = kind
+	}
+}
+
+// close ends the text at hand.
+func (a *assembler) close() {
+	if a.kind == "" {
+		return
+	}
+	part := harness.Part{Kind: a.kind, Text: a.text.String()}
+	if a.opaque != nil {
+		part.Opaque = &harness.Opaque{Provider: a.issuer, Data: a.opaque}
+	}
+	a.done = append(a.done, part)
+	a.kind, a.opaque = "", nil
+	a.text.Reset()
+}
+
+// parts returns the reply's parts and whether calls are among them.
+func (a *assembler) parts() ([]harness.Part, bool) {
+	a.close()
+	return a.done, a.calls
+}

@@ -1,0 +1,242 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"charm.land/fantasy"
+
+	"cairn/harness"
+	"cairn/harness/model"
+)
+
+// nothing stands for the result of a tool that returned no text, since
+// providers refuse empty ones.
+const nothing = "(no output)"
+
+// call translates a request.
+func (w *Wire) call(req model.Request) fantasy.Call {
+	p := prompter{w: w, ids: newIDs()}
+	c := fantasy.Call{Prompt: p.prompt(req)}
+	for _, t := range req.Tools {
+		c.Tools = append(c.Tools, fantasy.FunctionTool{Name: t.Name, Description: t.Description, InputSchema: schema(t.Schema)})
+	}
+	if n := req.MaxOutput; n > 0 || w.MaxOutput > 0 {
+		limit := int64(n)
+		if n <= 0 {
+			limit = int64(w.MaxOutput)
+		}
+		c.MaxOutputTokens = &limit
+	}
+	if w.Options != nil {
+		c.ProviderOptions = w.Options(req)
+	}
+	return c
+}
+
+// schema decodes a tool's JSON schema. Its list of required fields gets the
+// type that fantasy looks for.
+func schema(raw json.RawMessage) map[string]any {
+	m := map[string]any{}
+	// A schema that is no object describes a tool without parameters.
+	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
+		m = map[string]any{}
+	}
+	if _, ok := m["type"]; !ok {
+		m["type"] = "object"
+	}
+	if _, ok := m["properties"].(map[string]any); !ok {
+		m["properties"] = map[string]any{}
+	}
+	if list, ok := m["required"].([]any); ok {
+		names := make([]string, 0, len(list))
+		for _, v := range list {
+			if s, ok := v.(string); ok {
+				names = append(names, s)
+			}
+		}
+		m["required"] = names
+	}
+	return m
+}
+
+// prompter translates the messages of one request.
+type prompter struct {
+	w   *Wire
+	ids *ids
+	// turn is the index of the last message of the user.
+	turn int
+}
+
+// prompt translates system prompt, context and messages. The context goes into
+// the last message of the user, behind everything that stays the same from
+// turn to turn; within a turn it stays where it is.
+func (p *prompter) prompt(req model.Request) fantasy.Prompt {
+	var out fantasy.Prompt
+	if s := clean(req.System); s != "" {
+		out = append(out, fantasy.Message{
+			Role:            fantasy.MessageRoleSystem,
+			Content:         []fantasy.MessagePart{fantasy.TextPart{Text: s}},
+			ProviderOptions: p.w.CacheMark,
+		})
+	}
+	p.turn = -1
+	for i, m := range req.Messages {
+		if m.Role == harness.RoleUser {
+			p.turn = i
+		}
+	}
+	stable := -1
+	for i, m := range req.Messages {
+		if i == p.turn {
+			stable = len(out) - 1
+		}
+		context := ""
+		if i == p.turn {
+			context = clean(req.Context)
+		}
+		if content := p.content(i, m, context); len(content) > 0 {
+			out = append(out, fantasy.Message{Role: role(m.Role), Content: content})
+		}
+	}
+	if c := clean(req.Context); p.turn < 0 && c != "" {
+		out = append(out, fantasy.Message{Role: fantasy.MessageRoleUser, Content: []fantasy.MessagePart{fantasy.TextPart{Text: c}}})
+	}
+	for _, i := range []int{stable, len(out) - 1} {
+		if i >= 0 && p.w.CacheMark != nil {
+			out[i].ProviderOptions = p.w.CacheMark
+		}
+	}
+	return out
+}
+
+func role(r harness.Role) fantasy.MessageRole {
+	switch r {
+	case harness.RoleAssistant:
+		return fantasy.MessageRoleAssistant
+	case harness.RoleTool:
+		return fantasy.MessageRoleTool
+	}
+	return fantasy.MessageRoleUser
+}
+
+// content translates the parts of message i.
+func (p *prompter) content(i int, m harness.Message, context string) []fantasy.MessagePart {
+	var parts []fantasy.MessagePart
+	if context != "" {
+		parts = append(parts, fantasy.TextPart{Text: context})
+	}
+	for j, part := range m.Parts {
+		switch part.Kind {
+		case harness.PartText:
+			if t := clean(part.Text); t != "" {
+				parts = append(parts, fantasy.TextPart{Text: t})
+			}
+		case harness.PartThinking:
+			if t, ok := p.thinking(i, m, j); ok {
+				parts = append(parts, t)
+			}
+		case harness.PartCall:
+			if part.Call != nil {
+				parts = append(parts, p.toolCall(*part.Call))
+			}
+		case harness.PartResult:
+			if part.Result != nil {
+				parts = append(parts, p.toolResult(*part.Result))
+			}
+		case harness.PartFile:
+			if part.File != nil {
+				parts = append(parts, file(*part.File))
+			}
+		}
+	}
+	if !p.w.Blocks {
+		parts = joined(parts)
+	}
+	return parts
+}
+
+// thinking translates the reasoning in part j of message i, if this provider
+// may see it.
+func (p *prompter) thinking(i int, m harness.Message, j int) (fantasy.MessagePart, bool) {
+	part := m.Parts[j]
+	text := strings.ToValidUTF8(part.Text, "")
+	if o := part.Opaque; o != nil && o.Provider == p.w.Issuer && p.w.Unseal != nil {
+		next := ""
+		if j+1 < len(m.Parts) && m.Parts[j+1].Call != nil {
+			next = p.ids.peek(m.Parts[j+1].Call.ID)
+		}
+		if options := p.w.Unseal(o.Data, next); options != nil {
+			return fantasy.ReasoningPart{Text: text, ProviderOptions: options}, true
+		}
+	}
+	if p.w.EchoThinking && i > p.turn && strings.TrimSpace(text) != "" && strings.HasPrefix(m.Model, p.w.Provider+"/") {
+		return fantasy.ReasoningPart{Text: text}, true
+	}
+	return nil, false
+}
+
+func (p *prompter) toolCall(c harness.ToolCall) fantasy.MessagePart {
+	return fantasy.ToolCallPart{ToolCallID: p.ids.call(c.ID), ToolName: c.Name, Input: string(object(c.Input))}
+}
+
+func (p *prompter) toolResult(r harness.ToolResult) fantasy.MessagePart {
+	text := clean(r.Text)
+	if text == "" {
+		text = nothing
+	}
+	part := fantasy.ToolResultPart{ToolCallID: p.ids.result(r.CallID)}
+	if r.Failed || r.Unknown {
+		part.Output = fantasy.ToolResultOutputContentError{Error: errors.New(text)}
+	} else {
+		part.Output = fantasy.ToolResultOutputContentText{Text: text}
+	}
+	return part
+}
+
+// file translates input that is not text. Text files go as text, which every
+// provider understands.
+func file(f harness.File) fantasy.MessagePart {
+	name := model.Sentence(f.Name)
+	switch {
+	case len(f.Data) == 0:
+		return fantasy.TextPart{Text: fmt.Sprintf("[file %q is not available]", name)}
+	case strings.HasPrefix(f.MediaType, "text/"), f.MediaType == "application/json":
+		return fantasy.TextPart{Text: fmt.Sprintf("[file %q]\n%s\n[end of file %q]", name, strings.ToValidUTF8(string(f.Data), ""), name)}
+	case strings.HasPrefix(f.MediaType, "image/"), f.MediaType == "application/pdf", strings.HasPrefix(f.MediaType, "audio/"):
+		return fantasy.FilePart{Filename: name, Data: f.Data, MediaType: f.MediaType}
+	}
+	return fantasy.TextPart{Text: fmt.Sprintf("[file %q of type %q cannot be sent to this model]", name, model.Sentence(f.MediaType))}
+}
+
+// clean makes text fit to be sent: valid UTF-8, and empty if there is nothing
+// to see.
+func clean(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+// joined joins the texts of a message in the place of the first one.
+func joined(parts []fantasy.MessagePart) []fantasy.MessagePart {
+	first := -1
+	var out []fantasy.MessagePart
+	for _, p := range parts {
+		t, ok := p.(fantasy.TextPart)
+		if !ok {
+			out = append(out, p)
+			continue
+		}
+		if first < 0 {
+			first = len(out)
+			out = append(out, t)
+			continue
+		}
+		t.Text = out[first].(fantasy.TextPart).Text + "\n\n" + t.Text
+		out[first] = t
+	}
+	return out
+}

@@ -1,0 +1,3 @@
+module kill
+
+go 1.26.0

@@ -1,0 +1,295 @@
+// Package agent is one conversation with a model: at most one active run at a
+// time, failures as data, and a history that every provider accepts. The one
+// thing to know: an [Agent] drives the pure loop of package loop directly and
+// keeps whole messages in its [Store]; unfinished execution is kept by package
+// run, which uses the same [Turn].
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/loop"
+	"cairn/harness/memory"
+	"cairn/harness/model"
+	"cairn/harness/policy"
+	"cairn/harness/tool"
+)
+
+// Version is the version of cairn's own agent, as runs record it.
+const Version = "cairn@1"
+
+// Log is one conversation open for writing.
+type Log interface {
+	// Tail returns the last records of the branch on screen, oldest first, all
+	// if limit is 0.
+	Tail(ctx context.Context, limit int) ([]harness.Record, error)
+	// Append stores records at the end of the branch; they are on disk when it
+	// returns, with their numbers assigned.
+	Append(ctx context.Context, records ...harness.Record) ([]harness.Record, error)
+	// Close gives the conversation back.
+	Close() error
+}
+
+// Store keeps conversations by id. An implementation of the caller's wins over
+// every configured one.
+type Store interface {
+	// Open opens the conversation or makes it. A conversation open elsewhere is
+	// a [*harness.HeldError].
+	Open(ctx context.Context, id harness.SessionID) (Log, error)
+}
+
+// Session says which conversation an agent continues, and where it is kept.
+type Session struct {
+	// ID is sanitised as [harness.ParseSessionID] does; empty means a fresh
+	// random one. An id of white space only is an error.
+	ID    string
+	Store Store
+}
+
+// Options are the parts of an agent. Everything handed in stays the caller's:
+// [Agent.Close] does not close it.
+type Options struct {
+	// Model answers; Info is what is known of it (Info.ID names it in messages).
+	Model model.Model
+	Info  model.Info
+	// Tools may be nil. Policy nil means [policy.Static] with nobody to ask.
+	Tools  *tool.Set
+	Policy policy.Policy
+	// Facts and Notes are recalled in every conversation; nil means not.
+	Facts harness.Facts
+	Notes harness.Notes
+	// System replaces the default system prompt.
+	System string
+	// Dir is the working directory that tools and the model see.
+	Dir string
+	// MaxSteps bounds the model calls of a turn; 0 means 50.
+	MaxSteps int
+	Now      func() time.Time
+}
+
+// Agent is one conversation. Its methods are safe for concurrent use.
+type Agent struct {
+	o   Options
+	id  harness.SessionID
+	log Log
+
+	mu      sync.Mutex
+	history []harness.Record
+	stop    context.CancelCauseFunc
+	idle    chan struct{}
+	closed  bool
+	close   sync.Once
+	closing error
+}
+
+// New returns an ordinary agent: its conversation lives as long as it does.
+func New(o Options) (*Agent, error) {
+	if o.Model == nil {
+		return nil, errors.New("new agent: Options.Model is nil; give it a model")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Tools == nil {
+		o.Tools = new(tool.Set)
+	}
+	if o.Policy == nil {
+		o.Policy = policy.Static{}
+	}
+	return &Agent{o: o, id: harness.SessionID(harness.NewID())}, nil
+}
+
+// Open returns an agent that continues the session's conversation, or begins
+// it. A Session without a Store keeps nothing.
+func Open(ctx context.Context, s Session, o Options) (*Agent, error) {
+	a, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	if s.ID != "" {
+		if strings.TrimSpace(s.ID) == "" {
+			return nil, fmt.Errorf("open agent: the session id is blank; leave it empty for a fresh one")
+		}
+		if a.id, _, err = harness.ParseSessionID(s.ID); err != nil {
+			return nil, fmt.Errorf("open agent: %w", err)
+		}
+	}
+	if s.Store == nil {
+		return a, nil
+	}
+	if a.log, err = s.Store.Open(ctx, a.id); err != nil {
+		return nil, fmt.Errorf("open session %s: %w", a.id, err)
+	}
+	if a.history, err = a.log.Tail(ctx, 0); err != nil {
+		return nil, errors.Join(fmt.Errorf("open session %s: %w", a.id, err), a.log.Close())
+	}
+	return a, nil
+}
+
+// SessionID returns the conversation's id.
+func (a *Agent) SessionID() harness.SessionID { return a.id }
+
+// Messages returns the conversation, oldest first, as a copy.
+func (a *Agent) Messages() []harness.Message {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var msgs []harness.Message
+	for _, r := range a.history {
+		switch {
+		case r.Kind == harness.RecordReset:
+			msgs = nil
+		case r.Message != nil:
+			msgs = append(msgs, *r.Message)
+		}
+	}
+	return msgs
+}
+
+// SetMessages replaces the conversation in context. Nothing stored is deleted:
+// a reset record is appended, and msgs after it.
+func (a *Agent) SetMessages(ctx context.Context, msgs []harness.Message) error {
+	if err := memory.Legal(memory.Repair(msgs)); err != nil {
+		return fmt.Errorf("set messages of session %s: %w", a.id, err)
+	}
+	records := []harness.Record{{At: a.o.Now(), Kind: harness.RecordReset}}
+	for i := range msgs {
+		records = append(records, harness.Record{At: a.o.Now(), Kind: harness.RecordMessage, Message: &msgs[i]})
+	}
+	done, _, err := a.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return a.append(ctx, records)
+}
+
+// append stores records and takes them into the history.
+func (a *Agent) append(ctx context.Context, records []harness.Record) error {
+	if a.log != nil {
+		stored, err := a.log.Append(context.WithoutCancel(ctx), records...)
+		if err != nil {
+			return fmt.Errorf("session %s: %w", a.id, err)
+		}
+		records = stored
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range records {
+		if a.log == nil {
+			r.Seq, r.Prev = len(a.history)+1, len(a.history)
+		}
+		a.history = append(a.history, r)
+	}
+	return nil
+}
+
+// begin makes the caller the one active run. done ends that.
+func (a *Agent) begin(ctx context.Context) (done func(), run context.Context, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.closed:
+		return nil, nil, fmt.Errorf("session %s: %w", a.id, harness.ErrClosed)
+	case a.idle != nil:
+		return nil, nil, fmt.Errorf("session %s: %w", a.id, harness.ErrBusy)
+	}
+	run, a.stop = context.WithCancelCause(ctx)
+	idle := make(chan struct{})
+	a.idle = idle
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.stop(nil)
+		a.idle = nil
+		close(idle)
+	}, run, nil
+}
+
+// Run sends text and returns when the turn is over. Only a closed or busy
+// agent, and a store that fails, are errors; every other failure is in the
+// result. Cancelling ctx stops the turn and leaves a history that can go on.
+func (a *Agent) Run(ctx context.Context, text string) (harness.Result, error) {
+	return a.Stream(ctx, text, nil)
+}
+
+// Stream is [Agent.Run] with a look at each event as it happens, on the
+// calling goroutine.
+func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)) (harness.Result, error) {
+	done, ctx, err := a.begin(ctx)
+	if err != nil {
+		return harness.Result{}, err
+	}
+	defer done()
+	a.mu.Lock()
+	before := a.history[:len(a.history):len(a.history)]
+	a.mu.Unlock()
+	d := &direct{a: a, run: harness.RunID(harness.NewID()), see: see}
+	started := loop.Started{Message: harness.UserText(text), Config: a.config()}
+	stored, err := d.Put(ctx, harness.Usage{}, started)
+	if err != nil {
+		return harness.Result{}, err
+	}
+	t := &Turn{
+		Steps: a.Steps(), Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before, Sink: d,
+	}
+	if err := t.Drive(ctx, d.state); err != nil {
+		if ctx.Err() == nil {
+			return harness.Result{}, err
+		}
+		records := loop.Cancel(d.state, t.Partial(), a.o.Info.ID, false, harness.StopCancelled)
+		if _, err := d.Put(ctx, harness.Usage{}, records...); err != nil {
+			return harness.Result{}, err
+		}
+	} else if half, ok := loop.HalfAnswer(t.Partial(), a.o.Info.ID); ok && d.rest.Status == harness.RunFailed {
+		half.Mark = harness.MarkIncomplete
+		if _, err := d.Put(ctx, harness.Usage{}, loop.Cut{Message: half}); err != nil {
+			return harness.Result{}, err
+		}
+	}
+	return d.result(), nil
+}
+
+func (a *Agent) config() harness.RunConfig {
+	return harness.RunConfig{Agent: Version, Model: a.o.Info.ID, System: a.o.System, MaxSteps: a.o.MaxSteps}
+}
+
+// Steps returns the parts with which the agent's turns are carried out, for a
+// runtime that executes it.
+func (a *Agent) Steps() Steps {
+	c := &memory.Composer{Facts: a.o.Facts, Notes: a.o.Notes}
+	return Steps{
+		Model: a.o.Model, Info: a.o.Info, Tools: a.o.Tools, Policy: a.o.Policy, Now: a.o.Now,
+		Compose: c.Compose,
+	}
+}
+
+// errClosing is why a run ends when its agent is closed.
+var errClosing = errors.New("the agent is being closed")
+
+// Close stops the active run and waits for it, then gives the conversation
+// back. It may be called more than once, also at the same time, and always
+// returns the same errors, all of them.
+func (a *Agent) Close() error {
+	a.close.Do(func() {
+		a.mu.Lock()
+		a.closed = true
+		idle := a.idle
+		if idle != nil {
+			a.stop(errClosing)
+		}
+		a.mu.Unlock()
+		if idle != nil {
+			<-idle
+		}
+		if a.log != nil {
+			a.closing = a.log.Close()
+		}
+	})
+	return a.closing
+}

@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"errors"
+
+	"cairn/harness"
+	"cairn/harness/model"
+)
+
+// Failure turns a failed model call into data: a word for programs and a
+// sentence for people that ends in what to do.
+func Failure(err error) *harness.RunError {
+	var e *model.Error
+	if !errors.As(err, &e) {
+		return &harness.RunError{Kind: "internal", Text: err.Error()}
+	}
+	text := e.Error()
+	if hint := advice(e); hint != "" {
+		text += "; " + hint
+	}
+	return &harness.RunError{Kind: string(e.Kind), Text: text}
+}
+
+func advice(e *model.Error) string {
+	switch e.Kind {
+	case model.KindAuth:
+		return "check the key, or choose another model with /model"
+	case model.KindNotFound:
+		return "choose another model with /model (cairn models lists them)"
+	case model.KindRateLimit, model.KindServer:
+		return "try again later with /retry"
+	case model.KindQuota:
+		return "check the account's credit, or choose another model with /model"
+	case model.KindOverflow:
+		return "start a new chat with /new or choose a model with a larger window"
+	case model.KindNetwork:
+		return "check the connection and the address, then /retry"
+	case model.KindIncomplete, model.KindIdle:
+		return "the text so far is kept; /retry asks again"
+	case model.KindProtocol:
+		return "check the provider's address in the configuration"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,304 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/loop"
+	"cairn/harness/memory"
+	"cairn/harness/model"
+	"cairn/harness/policy"
+	"cairn/harness/tool"
+)
+
+// DefaultReply bounds a reply, in tokens, of models that could give more.
+const DefaultReply = 32_000
+
+// Steps are the parts with which commands of the loop are carried out.
+type Steps struct {
+	Model model.Model
+	Info  model.Info
+	// Tools are those the model is offered; an empty set is none.
+	Tools  *tool.Set
+	Policy policy.Policy
+	// Compose builds the request of each model call.
+	Compose func(ctx context.Context, in memory.In) (memory.Out, error)
+	// Used, if set, is told which facts and notes an answer was given.
+	Used func(ctx context.Context, ids []string)
+	Now  func() time.Time
+}
+
+// Stored says where a record went: its number in the run's journal and, if it
+// carries a message, that message's number in the conversation.
+type Stored struct {
+	Seq    int
+	Record int
+}
+
+// A Sink keeps what a turn produces. It is called from one goroutine.
+type Sink interface {
+	// Put makes records durable in one transaction before it returns, and
+	// tells the watchers. usage belongs to the last of them.
+	Put(ctx context.Context, usage harness.Usage, records ...loop.Record) ([]Stored, error)
+	// Emit shows an event that is for the eye only.
+	Emit(e harness.Event)
+	// Streamed tells that the half answer changed ([Turn.Partial]), after each
+	// piece. The sink decides when that goes to disk.
+	Streamed()
+}
+
+// Turn carries out the commands of one run.
+type Turn struct {
+	Steps   Steps
+	Session harness.SessionID
+	Run     harness.RunID
+	Dir     string
+	// First is the record number of the user's message.
+	First int
+	// History is the branch before the turn, oldest first; it may be a tail.
+	History []harness.Record
+	// Attempt is the number of model attempts made before this stretch.
+	Attempt int
+	Sink    Sink
+	// Soft, if set, ends before Drive's context: model calls stop with it at
+	// once, a tool that runs may finish. It must be derived from that context.
+	Soft context.Context
+
+	state   loop.State
+	half    half
+	pending []loop.Record
+}
+
+// half is the half answer that is under way: written by the stream, read by
+// whoever saves it.
+type half struct {
+	mu             sync.Mutex
+	attempt        int
+	text, thinking []byte
+	at             time.Time
+}
+
+// Partial returns the half answer that is under way, nil if there is none. It
+// may be called from any goroutine.
+func (t *Turn) Partial() *harness.Partial {
+	h := &t.half
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.text)+len(h.thinking) == 0 {
+		return nil
+	}
+	return &harness.Partial{Attempt: h.attempt, Text: string(h.text), Thinking: string(h.thinking), At: h.at}
+}
+
+// reset forgets the half answer: it was stored whole, or is void.
+func (h *half) reset(attempt int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.attempt, h.text, h.thinking = attempt, h.text[:0], h.thinking[:0]
+}
+
+// add appends a piece and returns the offset at which it stands.
+func (h *half) add(thinking bool, s string, at time.Time) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	to := &h.text
+	if thinking {
+		to = &h.thinking
+	}
+	offset := len(*to)
+	*to, h.at = append(*to, s...), at
+	return offset
+}
+
+// State returns where the loop is.
+func (t *Turn) State() loop.State { return t.state }
+
+// Drive carries the run on from state s until it rests. It returns an error
+// only if ctx ended or a record could not be stored; every failure of the turn
+// itself is in the final state.
+func (t *Turn) Drive(ctx context.Context, s loop.State) error {
+	t.state = s
+	if t.Soft == nil {
+		t.Soft = ctx
+	}
+	cmd := s.Next()
+	for {
+		if err := t.Soft.Err(); err != nil {
+			return err
+		}
+		var err error
+		switch c := cmd.(type) {
+		case loop.Done:
+			return nil
+		case loop.CallModel:
+			err = t.callModel(t.Soft, c)
+		case loop.Judge:
+			t.later(t.judge(ctx, c.Call))
+		case loop.Exec:
+			err = t.exec(ctx, c.Call)
+		case loop.Settle:
+			err = t.put(ctx, harness.Usage{}, loop.Ended{Message: loop.Result(c.Call, c.Text, true, c.Unknown)})
+		case loop.Note:
+			err = t.put(ctx, harness.Usage{}, loop.Noted{Reason: c.Reason, Message: c.Notice()})
+		case loop.Rest:
+			err = t.put(ctx, harness.Usage{}, loop.Rested{Status: c.Status, Stop: c.Stop, Error: c.Error})
+		default:
+			return fmt.Errorf("run %s: no step for %T", t.Run, cmd)
+		}
+		if err != nil {
+			return err
+		}
+		cmd = t.state.Next()
+	}
+}
+
+// later applies a record that has no effect outside; it is stored together
+// with the next one that has, which saves a sync.
+func (t *Turn) later(r loop.Record) {
+	t.pending = append(t.pending, r)
+	t.state, _ = loop.Step(t.state, r)
+}
+
+func (t *Turn) put(ctx context.Context, u harness.Usage, r loop.Record) error {
+	all := append(t.pending, r)
+	if _, err := t.Sink.Put(ctx, u, all...); err != nil {
+		return err
+	}
+	t.pending = nil
+	t.state, _ = loop.Step(t.state, r)
+	return nil
+}
+
+func (t *Turn) judge(ctx context.Context, c harness.ToolCall) loop.Record {
+	tl, ok := t.Steps.Tools.Lookup(c.Name)
+	if !ok {
+		// An unknown tool is answered by the set, in words for the model.
+		return loop.Judged{CallID: c.ID, Permission: string(tool.Allow), Rule: "unknown tool"}
+	}
+	v := t.Steps.Policy.Judge(ctx, t.toolCall(c), tl, c)
+	return loop.Judged{CallID: c.ID, Permission: string(v.Permission), Rule: v.Rule, Reason: v.Reason}
+}
+
+func (t *Turn) exec(ctx context.Context, c harness.ToolCall) error {
+	repeatable := true
+	if tl, ok := t.Steps.Tools.Lookup(c.Name); ok {
+		repeatable = tl.Replay == tool.Safe || tl.Replay == tool.Idempotent
+	}
+	if err := t.put(ctx, harness.Usage{}, loop.Began{CallID: c.ID, Repeatable: repeatable}); err != nil {
+		return err
+	}
+	res := t.Steps.Tools.Run(ctx, c, t.toolCall(c))
+	if err := ctx.Err(); err != nil {
+		return err // what it returned after a stop is not to be trusted
+	}
+	m := harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &res}}}
+	return t.put(ctx, harness.Usage{}, loop.Ended{Message: m})
+}
+
+func (t *Turn) toolCall(c harness.ToolCall) tool.Call {
+	return tool.Call{
+		Key: c.ID, Session: t.Session, Run: t.Run, Message: t.First, Dir: t.Dir,
+		Input: c.Input, Foreign: t.foreign(),
+	}
+}
+
+// foreign reports whether text that neither the person nor the model wrote
+// came into this turn. What the memory tools say is cairn's own.
+func (t *Turn) foreign() bool {
+	for _, m := range t.state.Messages() {
+		for _, p := range m.Parts {
+			if p.Kind == harness.PartResult && p.Result.Name != "save_memory" && p.Result.Name != "recall_memories" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
+	in := memory.In{
+		Session: t.Session, System: t.state.Config().System, Dir: t.Dir, Now: t.Steps.Now(),
+		History: t.History, Turn: t.state.Messages(), Info: t.Steps.Info, MaxOutput: t.reply(c.Grow),
+	}
+	if t.Steps.Tools != nil && !c.NoTools {
+		in.Tools = t.Steps.Tools.Specs()
+	}
+	out, err := t.Steps.Compose(ctx, in)
+	if err != nil {
+		return t.failed(ctx, err)
+	}
+	t.Attempt++
+	t.half.reset(t.Attempt)
+	reply, err := t.Steps.Model.Stream(ctx, out.Request, t.delta)
+	if err != nil {
+		return t.failed(ctx, err)
+	}
+	name := reply.Model
+	if name == "" {
+		name = t.state.Config().Model
+	}
+	usage := t.Steps.Info.Cost(reply.Usage)
+	m := loop.Name(t.Run, c.Step, name, reply.Parts, usage, out.Used)
+	err = t.put(ctx, usage, loop.Answered{Message: m, Stop: reply.Stop, Usage: usage, Attempt: t.Attempt})
+	if err != nil {
+		return err
+	}
+	t.half.reset(t.Attempt)
+	if t.Steps.Used != nil && len(out.Used) > 0 {
+		t.Steps.Used(ctx, out.Used)
+	}
+	return nil
+}
+
+// reply is the budget of a reply in tokens, doubled grow times up to the
+// model's own limit; 0 leaves it to the model.
+func (t *Turn) reply(grow int) int {
+	most := t.Steps.Info.MaxOutput
+	if most <= 0 {
+		return 0
+	}
+	return min(min(most, DefaultReply)<<min(grow, loop.MaxTruncations), most)
+}
+
+// delta takes in a piece of the reply. Text of a voided attempt is dropped
+// here, on the screen and on disk alike.
+func (t *Turn) delta(d model.Delta) {
+	e := harness.Event{Session: t.Session, Run: t.Run, Attempt: t.Attempt, At: t.Steps.Now()}
+	switch d.Kind {
+	case model.DeltaText:
+		e.Type, e.Text, e.Offset = harness.EventText, d.Text, t.half.add(false, d.Text, e.At)
+	case model.DeltaThinking:
+		e.Type, e.Text, e.Offset = harness.EventThinking, d.Text, t.half.add(true, d.Text, e.At)
+	case model.DeltaReset:
+		t.Attempt++
+		t.half.reset(t.Attempt)
+		e.Type, e.Attempt = harness.EventReset, t.Attempt
+	case model.DeltaRetry:
+		e.Type, e.Wait = harness.EventRetry, seconds(d.Wait)
+		if d.Err != nil {
+			e.Error = &harness.RunError{Kind: string(d.Err.Kind), Text: d.Err.Error()}
+		}
+	case model.DeltaWaiting:
+		e.Type, e.Wait = harness.EventWaiting, seconds(d.Wait)
+	default:
+		return
+	}
+	t.Sink.Emit(e)
+	t.Sink.Streamed()
+}
+
+func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// failed ends the stretch with err as data. The half answer stays for whoever
+// resumes. An end of ctx is the caller's to explain.
+func (t *Turn) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return t.put(ctx, harness.Usage{Incomplete: true}, loop.Rested{
+		Status: harness.RunFailed, Stop: harness.StopError, Error: Failure(err),
+	})
+}

@@ -1,0 +1,78 @@
+// Package policy decides whether a tool call may run. The one thing to know:
+// it fails closed; what is not clearly allowed is asked, and what cannot be
+// asked is denied.
+package policy
+
+import (
+	"context"
+
+	"cairn/harness"
+	"cairn/harness/tool"
+)
+
+// Verdict is a decision about one call, recorded with the run.
+type Verdict struct {
+	Permission tool.Permission
+	// Reason says why, in words for the person and the model.
+	Reason string
+	// Rule names the rule that decided.
+	Rule string
+}
+
+// Policy judges calls. Implementations are safe for concurrent use.
+type Policy interface {
+	// Judge returns the verdict on call c of tool t, which the model asked for
+	// as call.
+	Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) Verdict
+}
+
+// Static judges by what the tools themselves say: the tool's permission, made
+// stricter by its Judge. The zero value has nobody to ask.
+type Static struct {
+	// Interactive says that a person can be asked.
+	Interactive bool
+}
+
+// Judge implements [Policy].
+func (s Static) Judge(_ context.Context, c tool.Call, t tool.Tool, _ harness.ToolCall) Verdict {
+	v := Verdict{Permission: t.Permission, Rule: "tool"}
+	if t.Judge != nil {
+		if p, why := t.Judge(c); stricter(p, v.Permission) {
+			v = Verdict{Permission: p, Reason: why, Rule: "tool arguments"}
+		}
+	}
+	switch {
+	case v.Permission == tool.Allow, v.Permission == tool.Deny:
+	case s.Interactive:
+		v.Permission = tool.Ask
+	default:
+		v.Permission = tool.Deny
+		v.Reason = join("nobody can be asked here", v.Reason)
+	}
+	if v.Permission == tool.Deny && v.Reason == "" {
+		v.Reason = "the tool is switched off"
+	}
+	return v
+}
+
+func join(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + ": " + b
+}
+
+// stricter reports whether a is stricter than b. An unknown permission is as
+// strict as asking.
+func stricter(a, b tool.Permission) bool { return rank(a) > rank(b) }
+
+func rank(p tool.Permission) int {
+	switch p {
+	case tool.Allow:
+		return 0
+	case tool.Deny:
+		return 2
+	default:
+		return 1
+	}
+}

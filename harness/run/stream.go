@@ -1,0 +1,127 @@
+package run
+
+import (
+	"context"
+	"sync"
+
+	"cairn/harness"
+)
+
+// stream is everything that happened in one stretch of a run, in order. Pieces
+// of text in a row grow one item, so a slow reader gets them merged and a fast
+// one as they come; nothing is ever dropped, and readers cost the run nothing.
+type stream struct {
+	mu      sync.Mutex
+	items   []item
+	changed chan struct{}
+	waiting bool
+	done    bool
+	result  harness.Result
+	err     error
+}
+
+type item struct {
+	event harness.Event
+	text  []byte
+}
+
+func newStream() *stream { return &stream{changed: make(chan struct{})} }
+
+// add appends an event.
+func (s *stream) add(e harness.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.items); n > 0 && grows(s.items[n-1], e) {
+		s.items[n-1].text = append(s.items[n-1].text, e.Text...)
+	} else {
+		it := item{event: e}
+		if streamed(e.Type) {
+			it.text = []byte(e.Text)
+		}
+		s.items = append(s.items, it)
+	}
+	s.wake()
+}
+
+func streamed(t harness.EventType) bool {
+	return t == harness.EventText || t == harness.EventThinking
+}
+
+func grows(last item, e harness.Event) bool {
+	return streamed(e.Type) && last.event.Type == e.Type && last.event.Attempt == e.Attempt &&
+		last.event.Offset+len(last.text) == e.Offset
+}
+
+// end says that the stretch is over.
+func (s *stream) end(r harness.Result, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done {
+		return
+	}
+	s.done, s.result, s.err = true, r, err
+	s.wake()
+}
+
+func (s *stream) wake() {
+	if s.waiting {
+		close(s.changed)
+		s.changed, s.waiting = make(chan struct{}), false
+	}
+}
+
+// place is how far a reader has come.
+type place struct{ item, offset int }
+
+// next returns what is new since p and moves p. If nothing is, it returns a
+// channel that closes when something is, or done.
+func (s *stream) next(p *place) (events []harness.Event, more <-chan struct{}, done bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p.item < len(s.items) {
+		it := s.items[p.item]
+		if e, ok := it.since(p.offset); ok {
+			events = append(events, e)
+		}
+		if p.item == len(s.items)-1 && streamed(it.event.Type) {
+			p.offset = len(it.text) // it may still grow
+			break
+		}
+		p.item, p.offset = p.item+1, 0
+	}
+	if len(events) == 0 && !s.done {
+		s.waiting = true
+		return nil, s.changed, false
+	}
+	return events, nil, s.done && len(events) == 0
+}
+
+// since returns the item without the first offset bytes of its text; ok is
+// false if a text item has nothing more.
+func (it item) since(offset int) (e harness.Event, ok bool) {
+	e = it.event
+	if !streamed(e.Type) {
+		return e, true
+	}
+	e.Text, e.Offset = string(it.text[offset:]), e.Offset+offset
+	return e, e.Text != ""
+}
+
+// wait returns the result once the stretch is over.
+func (s *stream) wait(ctx context.Context) (harness.Result, error) {
+	for {
+		s.mu.Lock()
+		if s.done {
+			defer s.mu.Unlock()
+			return s.result, s.err
+		}
+		s.waiting = true
+		more := s.changed
+		s.mu.Unlock()
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return harness.Result{}, ctx.Err()
+		}
+	}
+}

@@ -132,6 +132,7 @@ func (f *store) Record(context.Context, harness.SessionID, int) (harness.Record,
 func (f *store) Append(context.Context, harness.Lease, ...harness.Record) ([]harness.Record, error) {
 	return nil, errors.New("not of this screen")
 }
+
 func (f *store) MoveHead(context.Context, harness.Lease, int) error {
 	return errors.New("not of this screen")
 }

@@ -96,3 +96,26 @@ func BenchmarkMessage(b *testing.B) {
 		m.Message(text, 100)
 	}
 }
+
+// BenchmarkNasty renders texts made to be slow, whole and streamed, and reports
+// the worst of them.
+func BenchmarkNasty(b *testing.B) {
+	m := testMarkdown(b, "dark", themes.Options{})
+	texts := nasty(100 << 10)
+	var worst time.Duration
+	var name string
+	for b.Loop() {
+		for n, text := range texts {
+			m.Forget()
+			start := time.Now()
+			m.Message(text, 80)
+			m.Forget()
+			stream(m, text, 64)
+			if d := time.Since(start); d > worst {
+				worst, name = d, n
+			}
+		}
+	}
+	b.ReportMetric(worst.Seconds()*1000, "worst-ms")
+	b.Log("worst: ", name)
+}

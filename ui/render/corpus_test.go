@@ -39,7 +39,7 @@ func corpus(t testing.TB) map[string]string {
 		"code spans":           "`&amp;` ``a ` b`` `\\*` `<T>` ` x ` `multi\nline` **`b`** [`l`](u) \\`no\\` `open",
 		"entities":             "&lt;T&gt; &amp; &#27;[31m &#x9b; &#x202e; &copy=1 &nbsp;x &NoSuch; &#0; &#10;nl \\&amp; a&b;c",
 		"emphasis":             "*a **b*** ***c*** _d_e_ ~~f\n*g*~~ **open\n\n*x\ny* 2 * 3 * 4",
-		"hard breaks":          "a  \nb\\\nc   \n\nd\ne",
+		"hard breaks":          "a  \nb\\nc   \n\nd\ne",
 		"cjk":                  strings.Repeat("模板 vault 之後，", 20) + "\n\n" + strings.Repeat("漢", 130) + "「引用」。한국어 문장입니다 그리고 더",
 		"emoji":                "👩‍👩‍👧‍👦 🇩🇪🇫🇷🏴󠁧󠁢󠁥󠁮󠁧󠁿 👍🏽 ❤️ 1️⃣ " + strings.Repeat("🧑‍🚀", 30) + " é à̖̗́ ﷽",
 		"arabic":               "مرحبا بالعالم، هذا نص طويل باللغة العربية لاختبار الالتفاف في السطر. می‌خواهم نمی‌شود",
@@ -56,6 +56,26 @@ func corpus(t testing.TB) map[string]string {
 		"task list":            "- [ ] a\n- [x] b\n  - [ ] c\n- [] d\n",
 		"zero width":           "a\u200bb\u2060c\ufeffd\u00ade\u200df\u034fg x\ufe0f\ufe0fy 👩\u200d x",
 		"definition then para": "[a]: /x\n[b]\n\n[b]: /y\ntext after\n\n[TODO]: fix this\n",
+	}
+}
+
+// nasty are texts of about n bytes that make careless parsers slow.
+func nasty(n int) map[string]string {
+	rep := func(s string) string { return strings.Repeat(s, n/len(s)+1) }
+	var ticks strings.Builder
+	for i := 1; ticks.Len() < n; i++ {
+		ticks.WriteString(strings.Repeat("`", i) + "a")
+	}
+	return map[string]string{
+		"brackets": rep("["), "half links": rep("[a]("), "images": rep("!["), "emphasis": rep("*a_ "), "strong": rep("*a **a "),
+		"ticks": ticks.String(), "angles": rep("<"), "tags": rep("<a "), "comments": rep("<!-- a "), "strikes": rep("~~a"),
+		"quotes": rep("> "), "tight quotes": rep(">"), "dashes": rep("- "), "numbers": rep("1. "), "mixed": rep("*[`"),
+		"line in fence": "```\n" + rep("x\t"), "line of go": "```go\n" + rep("x(") + "\n```\n", "code in list": "- ```\n" + rep("  code line\n"),
+		"cells": "|a\n|-\n" + rep("|"), "columns": rep("|a") + "\n" + rep("|-") + "\n" + rep("|x"), "tables": rep("a|b\n-|-\n"),
+		"definitions": rep("[a]: b\n"), "spaced definitions": rep("[a]: b\n\n"), "combining": "a" + rep("\u0301"), "joiners": rep("👩\u200d"),
+		"spaces": rep(" "), "tabs": rep("\t"), "wide gaps": rep("a          "), "urls": rep("http://a.b/"), "hosts": rep("www."), "mails": rep("a@b."),
+		"returns": rep("\r"), "escapes": rep("\x1b[1m"), "paragraphs": rep("a\n\n"), "hard breaks": rep("a  \n"), "fences": rep("```\n"),
+		"lines": rep("*a_ b\n"), "flags": rep("🇩"), "han": rep("漢"), "backslashes": rep(`\`), "ampersands": rep("&"),
 	}
 }
 

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 
+	"github.com/alecthomas/chroma/v2"
 	"github.com/yuin/goldmark/ast"
 )
 
@@ -14,8 +15,9 @@ type openFence struct {
 	length int
 	indent int
 	info   string
-	start  int // offset of the first line of code
-	read   int // offset of the first line not drawn yet
+	start  int  // offset of the first line of code
+	read   int  // offset of the first byte not on a kept line
+	inLine bool // read is inside a line
 }
 
 // openFence recognises an unclosed fence as the only block of the tail. Its
@@ -55,12 +57,13 @@ func (f *openFence) closed(s *Stream) bool {
 	if s.finished {
 		return true
 	}
-	for at := f.read; ; {
+	first := true
+	for at := f.read; ; first = false {
 		eol := bytes.IndexByte(s.src[at:], '\n')
 		if eol < 0 {
 			return false
 		}
-		if f.closes(s.src[at : at+eol]) {
+		if !(first && f.inLine) && f.closes(s.src[at:at+eol]) {
 			return true
 		}
 		at += eol + 1
@@ -90,17 +93,38 @@ func (s *Stream) drawFence() {
 		}
 		s.lines = append(s.lines, s.m.plainCode(f.body(s.src[f.read:f.read+eol]), s.width)...)
 		f.read += eol + 1
+		f.inLine = false
+	}
+	if len(s.src)-f.read > longCode {
+		f.keepRows(s)
 	}
 	s.kept = len(s.lines) - s.nStable
-	if last := s.src[f.read:]; len(last) > 0 && !f.closes(last) {
+	if last := s.src[f.read:]; len(last) > 0 && (f.inLine || !f.closes(last)) {
 		s.lines = append(s.lines, s.m.plainCode(f.body(last), s.width)...)
 	}
+}
+
+// longCode is the length from which an unfinished line of code is kept in part.
+const longCode = 2 << 10
+
+// keepRows keeps the rows of the unfinished last line that can change no more:
+// all but the last two.
+func (f *openFence) keepRows(s *Stream) {
+	line := f.body(s.src[f.read:])
+	rows, starts := hardRows(line, s.width)
+	n := len(rows) - 2
+	if n <= 0 {
+		return
+	}
+	s.lines = append(s.lines, paintLines(string(s.m.theme.Syntax(chroma.Text)), rows[:n])...)
+	f.read = len(s.src) - len(line) + starts[n]
+	f.inLine = true
 }
 
 // body is a line of code without the indentation of its fence.
 func (f *openFence) body(line []byte) string {
 	n := 0
-	for n < f.indent && n < len(line) && line[n] == ' ' {
+	for !f.inLine && n < f.indent && n < len(line) && line[n] == ' ' {
 		n++
 	}
 	return string(line[n:])

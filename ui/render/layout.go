@@ -49,6 +49,8 @@ func (l *layouter) block(n ast.Node, w int) []string {
 	case *ast.ThematicBreak:
 		p := l.m.theme
 		return []string{p.Paints.Border.On(strings.Repeat(p.Ornaments.Rule, max(w, 1)))}
+	case *plainNode:
+		return Wrap(rawLines(n, l.src), w)
 	case *ast.LinkReferenceDefinition:
 		return paintLines(string(l.m.theme.Paints.Muted), Wrap(rawLines(n, l.src), w))
 	case *extast.Table:

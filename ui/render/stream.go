@@ -100,7 +100,7 @@ func (s *Stream) dropLines() {
 	s.lines, s.nStable, s.kept, s.dirty = nil, 0, 0, true
 	s.bulk = bulk{}
 	if s.fence != nil {
-		s.fence.read = s.fence.start
+		s.fence.read, s.fence.inLine = s.fence.start, false
 	}
 }
 

@@ -59,6 +59,27 @@ func TestStreamCutOnce(t *testing.T) {
 	}
 }
 
+// TestNastyTextsStreamAsTheWhole covers the bounds beyond which blocks are drawn
+// in other ways while they grow.
+func TestNastyTextsStreamAsTheWhole(t *testing.T) {
+	t.Parallel()
+	for name, text := range nasty(20 << 10) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := testMarkdown(t, "dark", themes.Options{})
+			s := NewStream(m)
+			for i := 0; i < len(text); i += 61 {
+				s.Append(text[i:min(i+61, len(text))])
+				checkLines(t, s.Lines(40), 40)
+			}
+			s.Finish()
+			if got, want := s.Lines(40), m.Message(text, 40); !slices.Equal(got, want) {
+				t.Fatalf("streamed and whole differ: %d and %d lines", len(got), len(want))
+			}
+		})
+	}
+}
+
 func TestTinyWidthsNeverPanicNorOverflow(t *testing.T) {
 	t.Parallel()
 	m := testMarkdown(t, "dark", themes.Options{})

@@ -22,12 +22,23 @@ func HardWrap(s string, w int) []string {
 	return p.finish()
 }
 
+// hardRows is HardWrap of one line that also tells at which byte each row
+// starts.
+func hardRows(s string, w int) (rows []string, starts []int) {
+	p := wrapper{width: max(w, 1), hard: true, starts: []int{0}}
+	p.write(s)
+	return p.finish(), p.starts
+}
+
 // wrapper lays out one text. A word is collected with the spaces before it and
 // placed when the next break opportunity is seen.
 type wrapper struct {
 	width int
 	hard  bool
 	lines []string
+
+	at     int   // bytes read, when hard
+	starts []int // when not nil: where rows start
 
 	line     strings.Builder
 	lineW    int
@@ -46,6 +57,7 @@ func (p *wrapper) write(s string) {
 	for i := 0; i < len(s); {
 		t := next(s[i:])
 		seq := s[i : i+t.n]
+		p.at = i
 		i += t.n
 		switch t.kind {
 		case dropToken:
@@ -104,6 +116,9 @@ func (p *wrapper) cluster(g string, w int) {
 	if p.hard {
 		if p.lineW+w > p.width {
 			p.flush(p.lineSGR)
+			if p.starts != nil {
+				p.starts = append(p.starts, p.at)
+			}
 		}
 		p.line.WriteString(g)
 		p.lineW += w

@@ -26,6 +26,9 @@ type app struct {
 	log *slog.Logger
 	// logFile is behind log, nil if nothing is logged.
 	logFile *logFile
+	// conversing says that a model takes part, and not only a person who looks
+	// after what is stored.
+	conversing bool
 	// closers are called in reverse order at the end.
 	closers []func() error
 }
@@ -36,7 +39,10 @@ func newApp(s Streams, wire Wire) *app {
 
 // run parses the arguments and executes the command.
 func (a *app) run(ctx context.Context, args []string) error {
-	root, args := a.command(args)
+	root, args, err := a.command(args)
+	if err != nil {
+		return err
+	}
 	root.SetArgs(args)
 	root.SetIn(a.s.In)
 	root.SetOut(a.out)
@@ -85,7 +91,7 @@ func (a *app) store(ctx context.Context) (Store, error) {
 		return Store{}, err
 	}
 	st, err := a.wire.OpenStore(ctx, c.Dir, StoreOptions{
-		Ephemeral: a.flags.ephemeral, NoMemory: c.NoMemory, Now: a.s.Now, Log: log,
+		Ephemeral: a.flags.ephemeral, NoMemory: c.NoMemory && a.conversing, Now: a.s.Now, Log: log,
 	})
 	if err != nil {
 		return Store{}, fmt.Errorf("open the store in %s: %w", c.Dir, err)

@@ -46,7 +46,7 @@ needed, 6 busy elsewhere, 130 interrupted.`
 // command builds the command tree for these arguments and returns the
 // arguments to parse. With --print in front there are no subcommands: what
 // follows is the prompt.
-func (a *app) command(args []string) (*cobra.Command, []string) {
+func (a *app) command(args []string) (*cobra.Command, []string, error) {
 	root := &cobra.Command{
 		Use:   "cairn [prompt]",
 		Short: "A terminal chat with a language-model agent in which nothing is lost",
@@ -77,7 +77,10 @@ func (a *app) command(args []string) (*cobra.Command, []string) {
 	if !print {
 		root.AddCommand(a.subcommands()...)
 	}
-	return root, args
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		return root, args, a.completeFlags(root)
+	}
+	return root, args, nil
 }
 
 // globalFlags defines the flags of every command.
@@ -240,6 +243,7 @@ func atLeastOne(what string) cobra.PositionalArgs {
 
 // start opens the chat or prints an answer.
 func (a *app) start(ctx context.Context, cmd *cobra.Command, words []string) error {
+	a.conversing = true
 	if err := mistyped(cmd, words, a.flags.print); err != nil {
 		return err
 	}

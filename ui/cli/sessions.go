@@ -9,15 +9,11 @@ import (
 	"cairn/harness"
 )
 
-// subcommands are the commands below the root.
-func (a *app) subcommands() []*cobra.Command {
-	return []*cobra.Command{a.sessionsCommand()}
-}
-
 // sessionsCommand is `cairn sessions`.
 func (a *app) sessionsCommand() *cobra.Command {
 	return group("sessions", "List, show, import, rename, delete and restore sessions",
-		a.sessionsList())
+		a.sessionsList(), a.sessionsShow(), a.sessionsImport(),
+		a.sessionsRename(), a.sessionsRemove(), a.sessionsRestore())
 }
 
 func (a *app) sessionsList() *cobra.Command {

@@ -60,9 +60,18 @@ type Store struct {
 	Notes      harness.Notes
 	Search     harness.Searcher
 	Watch      harness.Watcher
+	Runs       Runs
 	// Native is the store behind it, for an engine that shares it.
 	Native any
 	Close  func() error
+}
+
+// Runs reads what is stored of runs. It starts none.
+type Runs interface {
+	// Get returns a run with its partial text, or [harness.ErrNotFound].
+	Get(ctx context.Context, id harness.RunID) (harness.Run, error)
+	// List returns matching runs, newest first.
+	List(ctx context.Context, f harness.RunFilter) ([]harness.Run, error)
 }
 
 // StoreReport is what a check of a store found.

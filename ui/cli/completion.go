@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cairn/harness"
+)
+
+// completionCommand is `cairn completion`.
+func completionCommand(a *app) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print a script that completes commands in a shell",
+		Example: `  source <(cairn completion bash)
+  cairn completion fish > ~/.config/fish/completions/cairn.fish`,
+		Args: exactly(1, "the name of a shell"), ValidArgs: shells, DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.out, true)
+			case "zsh":
+				return root.GenZshCompletion(a.out)
+			case "fish":
+				return root.GenFishCompletion(a.out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(a.out)
+			}
+			return usage("there is no completion for %q%s", args[0], suggest(args[0], "", shells))
+		},
+	}
+}
+
+// maxCompleted bounds what a shell is offered.
+const maxCompleted = 200
+
+// completeFlags lets a shell complete the values of the root's flags.
+func (a *app) completeFlags(root *cobra.Command) error {
+	sessions := func(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+		return a.offer(cmd, start, a.sessionIDs)
+	}
+	for flag, complete := range map[string]cobra.CompletionFunc{
+		"resume": sessions, "session": sessions,
+		"model": func(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+			return a.offer(cmd, start, a.modelNames)
+		},
+		"theme":  cobra.FixedCompletions(a.themeNames(), cobra.ShellCompDirectiveNoFileComp),
+		"engine": cobra.FixedCompletions(a.wire.Engines, cobra.ShellCompDirectiveNoFileComp),
+	} {
+		if err := root.RegisterFlagCompletionFunc(flag, complete); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offer lists the names that begin with start. A completion has nowhere to
+// show an error, so there is then nothing to offer.
+func (a *app) offer(cmd *cobra.Command, start string, list func(context.Context) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+	// The command's own preparation does not run while it is completed.
+	a.flags.quiet = true
+	if err := a.given(cmd); err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	names, err := list(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var fit []string
+	for _, n := range names {
+		if strings.HasPrefix(n, start) && len(fit) < maxCompleted {
+			fit = append(fit, n)
+		}
+	}
+	return fit, cobra.ShellCompDirectiveNoFileComp
+}
+
+// sessionIDs are the ids of all sessions with their titles.
+func (a *app) sessionIDs(ctx context.Context) ([]string, error) {
+	st, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := st.Sessions.List(ctx, harness.SessionFilter{Limit: maxCompleted})
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, s := range list {
+		ids = append(ids, cobra.CompletionWithDesc(string(s.ID), strings.Join(strings.Fields(s.Title), " ")))
+	}
+	return ids, nil
+}
+
+func (a *app) modelNames(ctx context.Context) ([]string, error) {
+	m, err := a.models(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := m.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, x := range list {
+		all = append(all, x.Name)
+	}
+	return all, nil
+}
+
+func (a *app) themeNames() []string {
+	if a.wire.Themes == nil {
+		return nil
+	}
+	return a.wire.Themes()
+}

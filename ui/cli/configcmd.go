@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// configCommand is `cairn config`.
+func (a *app) configCommand() *cobra.Command {
+	return group("config", "Show and check the configuration", a.configPath(), a.configCheck(), a.configShow())
+}
+
+func (a *app) configPath() *cobra.Command {
+	return &cobra.Command{
+		Use: "path", Short: "Print where the configuration file is", Args: exactly(0, ""),
+		RunE: runner(func(context.Context, []string) error {
+			c := Config{}
+			// The path is wanted most when the file is wrong.
+			if _, err := c.readUser(a.s, a.flags.config); err != nil && c.File == "" {
+				return err
+			}
+			if c.File == "" {
+				_, err := configDir(a.s)
+				return err
+			}
+			if a.flags.json {
+				_, err := os.Stat(c.File)
+				return a.out.document(map[string]any{"path": c.File, "exists": err == nil})
+			}
+			a.out.line("%s", c.File)
+			return nil
+		}),
+	}
+}
+
+func (a *app) configCheck() *cobra.Command {
+	return &cobra.Command{
+		Use: "check", Short: "Check the configuration and the names in it", Args: exactly(0, ""),
+		RunE: runner(func(ctx context.Context, _ []string) error {
+			c, err := a.config()
+			if err != nil {
+				return err
+			}
+			if err := a.checkTheme(c); err != nil {
+				return err
+			}
+			if c.Model != "" {
+				m, err := a.models(ctx)
+				if err != nil {
+					return err
+				}
+				from, _ := c.From("model")
+				if _, err := m.Validate(ctx, c.Model); err != nil {
+					return usage("the model from %s: %w", from, err)
+				}
+			}
+			_, err = os.Stat(c.File)
+			exists := err == nil
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("look at %s: %w", c.File, cause(err))
+			}
+			if a.flags.json {
+				return a.out.document(map[string]any{"file": c.File, "exists": exists, "project": c.Project, "warnings": orEmpty(c.Warnings)})
+			}
+			switch {
+			case exists && c.Project != "":
+				a.out.line("%s and %s are right", c.File, c.Project)
+			case exists:
+				a.out.line("%s is right", c.File)
+			case c.Project != "":
+				a.out.line("%s is right", c.Project)
+			default:
+				a.out.line("there is no configuration, and none is needed; it would be %s", c.File)
+			}
+			return nil
+		}),
+	}
+}
+
+// checkTheme refuses a theme that does not exist.
+func (a *app) checkTheme(c Config) error {
+	known := a.wire.Themes()
+	for _, name := range known {
+		if name == c.Theme {
+			return nil
+		}
+	}
+	from, _ := c.From("theme")
+	return usage("the theme from %s: there is no theme %q%s", from, c.Theme, suggest(c.Theme, "", known))
+}
+
+func (a *app) configShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show", Short: "Show each value and where it is from; never a key", Args: exactly(0, ""),
+		RunE: runner(func(context.Context, []string) error {
+			c, err := a.config()
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				return a.out.document(c.Values())
+			}
+			var t table
+			for _, v := range c.Values() {
+				value := v.Value
+				if value == "" {
+					value = "-"
+				}
+				t.add(v.Key, value, v.From)
+			}
+			t.write(a.out, a.s.Width)
+			return nil
+		}),
+	}
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cairn/harness"
+)
+
+// eventDoc says what one type of event means.
+type eventDoc struct {
+	Type    harness.EventType
+	Meaning string
+}
+
+// eventDocs documents the event stream of `cairn -p --json`: one
+// [harness.Event] per line. An event with a seq is an acknowledgement: what it
+// tells is on disk. Names and fields are stable; new fields may come.
+func eventDocs() []eventDoc {
+	return []eventDoc{
+		{EventNotice, "A sentence about the start, such as that only the offline model is there. It comes before the run."},
+		{harness.EventRunStarted, "The prompt is on disk as message record, and run is the id of its run."},
+		{harness.EventText, "Streamed text of an answer: text begins at byte offset of the text of attempt. It is no message yet."},
+		{harness.EventThinking, "Streamed reasoning, placed like text_delta."},
+		{harness.EventReset, "The text and reasoning of attempt so far are void; the model is asked again."},
+		{harness.EventMessage, "A whole message, on disk as message record."},
+		{harness.EventToolStart, "The tool in call begins; that it began is on disk."},
+		{harness.EventToolResult, "The result of a tool."},
+		{harness.EventWaiting, "A sign of life: nothing came for wait_seconds."},
+		{harness.EventRetry, "The call failed with error and is made again after wait_seconds."},
+		{harness.EventRecovery, "The loop mended something, told in text, such as an answer that was cut at the model's limit."},
+		{harness.EventApproval, "The tool in call waits for an approval."},
+		{harness.EventUncertain, "The tool in call began and nobody saw it end; a person decides."},
+		{harness.EventCondensed, "Old messages were condensed and are no longer sent; the history keeps them."},
+		{harness.EventMemory, "A note or fact was written, told in text."},
+		{harness.EventResult, "The run ended or waits; outcome has status, text, usage, error and pending decisions. It is the last line."},
+	}
+}
+
+// eventsTopic is `cairn help events`.
+func eventsTopic() *cobra.Command {
+	var b strings.Builder
+	b.WriteString("cairn -p --json prints one event per line. An event with a seq is an\nacknowledgement: what it tells is on disk. Each has type, session, run and at.\n")
+	for _, e := range eventDocs() {
+		fmt.Fprintf(&b, "\n%s\n  %s\n", e.Type, e.Meaning)
+	}
+	return &cobra.Command{Use: "events", Short: "The lines of cairn -p --json", Long: b.String()}
+}

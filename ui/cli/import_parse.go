@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cairn/harness"
+)
+
+// maxImportLine bounds one line of an import, in bytes.
+const maxImportLine = 64 << 20
+
+// imported is one conversation of an import file.
+type imported struct {
+	// ID is as written in the file; Line is where.
+	ID      string
+	Line    int
+	Title   string
+	Created time.Time
+	Records []harness.Record
+}
+
+// importLine is one line of the format: exactly one of the two is set.
+type importLine struct {
+	Session *importSession `json:"session"`
+	Message *importMessage `json:"message"`
+}
+
+type importSession struct {
+	ID      string    `json:"id"`
+	Title   string    `json:"title"`
+	Created time.Time `json:"created_at"`
+}
+
+type importMessage struct {
+	Role    string    `json:"role"`
+	Content *string   `json:"content"`
+	Created time.Time `json:"created_at"`
+	Name    string    `json:"name"`
+}
+
+// parseImport reads JSON Lines: a session object, then its message objects,
+// then the next session. Errors name the line. Nothing is returned unless all
+// of it is right, so that a fault in the middle imports nothing.
+func parseImport(r io.Reader) ([]imported, error) {
+	var all []imported
+	in := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := readLine(in)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			if parseErr := addLine(&all, text, n); parseErr != nil {
+				return nil, fmt.Errorf("line %d: %w", n, parseErr)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+	}
+}
+
+// readLine reads up to the next newline. The line before the end of the input
+// comes with [io.EOF].
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxImportLine {
+			return nil, errors.New("is longer than 64 MiB")
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// addLine adds what one line says.
+func addLine(all *[]imported, text []byte, n int) error {
+	if n == 1 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	if !utf8.Valid(text) {
+		return errors.New("is not UTF-8 text")
+	}
+	var l importLine
+	if err := json.Unmarshal(text, &l); err != nil {
+		return fmt.Errorf("is not of the import format: %w", jsonWords(err))
+	}
+	switch {
+	case l.Session != nil && l.Message != nil:
+		return errors.New("has both a session and a message; give each its own line")
+	case l.Session != nil:
+		if strings.TrimSpace(l.Session.ID) == "" {
+			return errors.New("the session has no id")
+		}
+		*all = append(*all, imported{ID: l.Session.ID, Line: n, Title: l.Session.Title, Created: l.Session.Created})
+		return nil
+	case l.Message == nil:
+		return errors.New(`has neither a "session" nor a "message"`)
+	case len(*all) == 0:
+		return errors.New("a message comes before the first session")
+	}
+	m, err := l.Message.message()
+	if err != nil {
+		return err
+	}
+	last := &(*all)[len(*all)-1]
+	last.Records = append(last.Records, harness.Record{Kind: harness.RecordMessage, At: l.Message.Created, Message: &m})
+	return nil
+}
+
+// message checks a message of the file.
+func (m importMessage) message() (harness.Message, error) {
+	role := harness.Role(m.Role)
+	if role != harness.RoleUser && role != harness.RoleAssistant {
+		return harness.Message{}, fmt.Errorf("the role %q cannot be imported; roles are user and assistant", m.Role)
+	}
+	if m.Content == nil {
+		return harness.Message{}, errors.New("the message has no content")
+	}
+	return harness.Message{
+		Role: role, Name: m.Name,
+		Parts: []harness.Part{{Kind: harness.PartText, Text: *m.Content}},
+	}, nil
+}
+
+// jsonWords takes Go's type names out of an error of the decoder.
+func jsonWords(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		if wrong.Field == "" {
+			return fmt.Errorf("it is a %s, not an object", wrong.Value)
+		}
+		return fmt.Errorf("%s is a %s", wrong.Field, wrong.Value)
+	}
+	var at *time.ParseError
+	if errors.As(err, &at) {
+		return fmt.Errorf("created_at %s is no time such as \"2026-03-04T05:06:07Z\"", at.Value)
+	}
+	return err
+}

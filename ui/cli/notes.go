@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+// notesCommand is `cairn notes`.
+func (a *app) notesCommand() *cobra.Command {
+	return group("notes", "List, show, add, edit, forget and restore notes",
+		a.notesList(), a.notesShow(), a.notesAdd(), a.notesEdit(), a.notesForget(), a.notesRestore())
+}
+
+// notes opens the store's notes.
+func (a *app) notes(ctx context.Context) (harness.Notes, error) {
+	st, err := a.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return st.Notes, nil
+}
+
+func (a *app) notesList() *cobra.Command {
+	var f harness.MemoryFilter
+	cmd := &cobra.Command{
+		Use: "list [WORD...]", Short: "List notes, those that match the words if given", Args: cobra.ArbitraryArgs,
+	}
+	memoryFlags(cmd, &f)
+	cmd.RunE = runner(func(ctx context.Context, words []string) error {
+		if err := a.memoryFilter(&f, words); err != nil {
+			return err
+		}
+		notes, err := a.notes(ctx)
+		if err != nil {
+			return err
+		}
+		list, err := notes.List(ctx, f)
+		if err != nil {
+			return fmt.Errorf("list notes: %w", err)
+		}
+		if a.flags.json {
+			return a.out.document(orEmpty(list))
+		}
+		var t table
+		for _, n := range list {
+			t.add(n.ID, a.when(n.Updated), memoryWord(n.State, n.Pinned), n.Title, tags(n.Tags))
+		}
+		t.write(a.out, a.s.Width)
+		return nil
+	})
+	return cmd
+}
+
+func (a *app) notesShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show NOTE", Short: "Print a note", Args: exactly(1, "the id of a note, such as n3"),
+		RunE: runner(func(ctx context.Context, args []string) error {
+			notes, err := a.notes(ctx)
+			if err != nil {
+				return err
+			}
+			n, err := notes.Get(ctx, memoryID(args[0]))
+			if err != nil {
+				return memoryError("show", "note", args[0], err)
+			}
+			if !a.flags.json {
+				a.printNote(n)
+				return nil
+			}
+			revisions, err := notes.History(ctx, n.ID)
+			if err != nil {
+				return memoryError("show", "note", args[0], err)
+			}
+			return a.out.document(struct {
+				harness.Note
+				Revisions []harness.Note `json:"revisions"`
+			}{n, orEmpty(revisions)})
+		}),
+	}
+}
+
+// printNote prints one note for people.
+func (a *app) printNote(n harness.Note) {
+	a.out.line("%s  %s", n.ID, render.SafeLine(n.Title))
+	about := []string{string(n.State), "by " + string(n.By), "changed " + a.when(n.Updated)}
+	if n.Pinned {
+		about = append(about, "pinned")
+	}
+	if len(n.Tags) > 0 {
+		about = append(about, tags(n.Tags))
+	}
+	if n.Session != "" && n.Session != harness.NoSession {
+		about = append(about, "of session "+string(n.Session))
+	}
+	a.out.line("%s\n", render.SafeLine(strings.Join(about, ", ")))
+	a.block(n.Body)
+}
+
+func (a *app) notesAdd() *cobra.Command {
+	n := harness.Note{By: harness.ByYou, State: harness.StateActive, Session: harness.NoSession}
+	cmd := &cobra.Command{
+		Use: "add TITLE BODY|-", Short: "Add a note in Markdown", Args: exactly(2, "a title and a body, or - to read it from standard input"),
+	}
+	cmd.Flags().StringSliceVar(&n.Tags, "tag", nil, "give it the tag `TAG` (repeatable)")
+	cmd.Flags().BoolVar(&n.Pinned, "pin", false, "put it into every request")
+	cmd.RunE = runner(func(ctx context.Context, args []string) error {
+		body, err := a.textOf(ctx, args[1:])
+		if err != nil {
+			return err
+		}
+		n.Title, n.Body = strings.TrimSpace(args[0]), body
+		if n.Title == "" {
+			return usage("the title is empty; give one, in any script")
+		}
+		notes, err := a.notes(ctx)
+		if err != nil {
+			return err
+		}
+		stored, err := notes.Save(ctx, n, "")
+		if err != nil {
+			return fmt.Errorf("save the note: %w", err)
+		}
+		if a.flags.json {
+			return a.out.document(stored)
+		}
+		a.out.line("saved %s; undo with: cairn notes forget %s", stored.ID, stored.ID)
+		return nil
+	})
+	return cmd
+}
+
+func (a *app) notesEdit() *cobra.Command {
+	var m memoryEdit
+	cmd := &cobra.Command{
+		Use: "edit NOTE", Short: "Change a note; the old text stays as a revision",
+		Args: exactly(1, "the id of a note, such as n3"),
+	}
+	cmd.Flags().StringVar(&m.title, "title", "", "the new `TITLE`")
+	cmd.Flags().StringVar(&m.text, "body", "", "the new `BODY`, - to read it from standard input")
+	m.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := m.check(cmd); err != nil {
+			return err
+		}
+		body := given(cmd, "body", &m.text)
+		if body != nil {
+			text, err := a.textOf(cmd.Context(), []string{*body})
+			if err != nil {
+				return err
+			}
+			body = &text
+		}
+		title := given(cmd, "title", &m.title)
+		if title != nil && strings.TrimSpace(*title) == "" {
+			return usage("the title would be empty; give one, in any script")
+		}
+		notes, err := a.notes(cmd.Context())
+		if err != nil {
+			return err
+		}
+		n, err := notes.Edit(cmd.Context(), memoryID(args[0]), harness.NoteEdit{
+			Title: title, Body: body, Tags: given(cmd, "tag", &m.tags), Pinned: m.pinned(), State: m.state(),
+		})
+		if err != nil {
+			return memoryError("edit", "note", args[0], err)
+		}
+		if a.flags.json {
+			return a.out.document(n)
+		}
+		a.printNote(n)
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) notesForget() *cobra.Command {
+	return &cobra.Command{
+		Use: "forget NOTE...", Short: "Forget notes; they can be restored for 30 days", Aliases: []string{"rm"},
+		Args: atLeastOne("the id of a note, such as n3"),
+		RunE: runner(func(ctx context.Context, args []string) error {
+			notes, err := a.notes(ctx)
+			if err != nil {
+				return err
+			}
+			for _, arg := range args {
+				if err := notes.Forget(ctx, memoryID(arg)); err != nil {
+					return memoryError("forget", "note", arg, err)
+				}
+				a.out.line("forgot %s; for 30 days it comes back with: cairn notes restore %s", memoryID(arg), memoryID(arg))
+			}
+			return nil
+		}),
+	}
+}
+
+func (a *app) notesRestore() *cobra.Command {
+	return &cobra.Command{
+		Use: "restore NOTE...", Short: "Bring forgotten notes back", Args: atLeastOne("the id of a note, such as n3"),
+		RunE: runner(func(ctx context.Context, args []string) error {
+			notes, err := a.notes(ctx)
+			if err != nil {
+				return err
+			}
+			for _, arg := range args {
+				n, err := notes.Restore(ctx, memoryID(arg))
+				if err != nil {
+					return memoryError("restore", "note", arg, err)
+				}
+				a.out.line("restored %s: %s", n.ID, render.SafeLine(n.Title))
+			}
+			return nil
+		}),
+	}
+}

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+// runsCommand is `cairn runs`.
+func (a *app) runsCommand() *cobra.Command {
+	return group("runs", "List and show runs: the executions of turns", a.runsList(), a.runsShow())
+}
+
+func (a *app) runsList() *cobra.Command {
+	var session string
+	f := harness.RunFilter{Limit: 50}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List runs, newest first", Args: exactly(0, ""),
+	}
+	cmd.Flags().BoolVar(&f.Unfinished, "unfinished", false, "only those that have not ended")
+	cmd.Flags().StringVar(&session, "session", "", "only those of `SESSION`")
+	limitFlag(cmd, &f.Limit)
+	cmd.RunE = runner(func(ctx context.Context, _ []string) error {
+		st, err := a.store(ctx)
+		if err != nil {
+			return err
+		}
+		if session != "" {
+			s, err := findSession(ctx, st, session)
+			if err != nil {
+				return err
+			}
+			f.Session = s.ID
+		}
+		list, err := st.Runs.List(ctx, f)
+		if err != nil {
+			return fmt.Errorf("list runs: %w", err)
+		}
+		if a.flags.json {
+			return a.out.document(orEmpty(list))
+		}
+		var t table
+		for _, r := range list {
+			t.add(string(r.ID), a.when(r.Started), runWord(r), string(r.Session), r.Config.Model, runReason(r))
+		}
+		t.write(a.out, a.s.Width)
+		return nil
+	})
+	return cmd
+}
+
+// runReason says why a run did not complete.
+func runReason(r harness.Run) string {
+	if r.Error != nil {
+		return r.Error.Text
+	}
+	return ""
+}
+
+func (a *app) runsShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show RUN", Short: "Show one run", Args: exactly(1, "the id of a run"),
+		RunE: runner(func(ctx context.Context, args []string) error {
+			st, err := a.store(ctx)
+			if err != nil {
+				return err
+			}
+			r, err := findRun(ctx, st, args[0])
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				return a.out.document(r)
+			}
+			a.printRun(r)
+			return nil
+		}),
+	}
+}
+
+// findRun finds a run by its id or the start of it.
+func findRun(ctx context.Context, st Store, text string) (harness.Run, error) {
+	id := strings.ToLower(strings.TrimSpace(text))
+	r, err := st.Runs.Get(ctx, harness.RunID(id))
+	if err == nil {
+		return r, nil
+	}
+	if !errors.Is(err, harness.ErrNotFound) {
+		return r, fmt.Errorf("read run %s: %w", id, err)
+	}
+	all, err := st.Runs.List(ctx, harness.RunFilter{})
+	if err != nil {
+		return r, fmt.Errorf("list runs: %w", err)
+	}
+	var found []harness.Run
+	for _, r := range all {
+		if id != "" && strings.HasPrefix(string(r.ID), id) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return r, fail(ExitNotFound, "there is no run %q; see: cairn runs list", text)
+	case 1:
+		return st.Runs.Get(ctx, found[0].ID)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q could be %d runs; give the id of one:", text, len(found))
+	for _, r := range found[:min(len(found), maxNamed)] {
+		fmt.Fprintf(&b, "\n  %s  %s  session %s", r.ID, runWord(r), r.Session)
+	}
+	return r, usage("%s", b.String())
+}
+
+// printRun prints one run for people.
+func (a *app) printRun(r harness.Run) {
+	var t table
+	t.add("run", string(r.ID))
+	t.add("session", string(r.Session))
+	t.add("status", runWord(r))
+	if r.Stop != "" {
+		t.add("ended by", strings.ReplaceAll(string(r.Stop), "_", " "))
+	}
+	if r.Error != nil {
+		t.add("error", r.Error.Text)
+	}
+	t.add("model", r.Config.Model)
+	t.add("engine", r.Engine)
+	t.add("started", a.when(r.Started))
+	t.add("updated", a.when(r.Updated))
+	t.add("tokens", fmt.Sprintf("%d in, %d out", r.Usage.Input, r.Usage.Output))
+	t.add("cost", cost(r.Usage))
+	if r.Dir != "" {
+		t.add("directory", r.Dir)
+	}
+	t.write(a.out, a.s.Width)
+	if r.Partial != nil && r.Partial.Text != "" {
+		a.out.line("\nstreamed and no message yet (attempt %d, %s):", r.Partial.Attempt, render.SafeLine(a.when(r.Partial.At)))
+		a.block(r.Partial.Text)
+	}
+}
+
+// cost is what a usage cost, or that nobody knows.
+func cost(u harness.Usage) string {
+	if !u.CostKnown {
+		return "unknown"
+	}
+	return fmt.Sprintf("$%.4f", u.Cost)
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+func (a *app) sessionsRename() *cobra.Command {
+	return &cobra.Command{
+		Use: "rename SESSION TITLE", Short: "Give a session a title",
+		Args: exactly(2, "a session and its new title"),
+		RunE: runner(func(ctx context.Context, args []string) error {
+			title := strings.TrimSpace(args[1])
+			if title == "" {
+				return usage("the title is empty; give one, in any script")
+			}
+			st, err := a.store(ctx)
+			if err != nil {
+				return err
+			}
+			s, err := findSession(ctx, st, args[0])
+			if err != nil {
+				return err
+			}
+			s, err = st.Sessions.Edit(ctx, s.ID, harness.SessionEdit{Title: &title, TitleBy: harness.TitleByUser})
+			if err != nil {
+				return fmt.Errorf("rename session %s: %w", s.ID, err)
+			}
+			if a.flags.json {
+				return a.out.document(s)
+			}
+			a.out.line("%s is now %q", s.ID, render.SafeLine(s.Title))
+			return nil
+		}),
+	}
+}
+
+func (a *app) sessionsRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "rm SESSION...", Short: "Delete sessions; they can be restored for 30 days", Aliases: []string{"delete"},
+		Args: atLeastOne("the id or title of a session"),
+		RunE: runner(func(ctx context.Context, args []string) error {
+			st, err := a.store(ctx)
+			if err != nil {
+				return err
+			}
+			// All are found before the first is deleted, so that a slip in one
+			// name deletes nothing.
+			var found []harness.Session
+			for _, arg := range args {
+				s, err := findSession(ctx, st, arg)
+				if err != nil {
+					return err
+				}
+				found = append(found, s)
+			}
+			for _, s := range found {
+				if err := st.Sessions.Delete(ctx, s.ID); err != nil {
+					return fmt.Errorf("delete session %s: %w", s.ID, err)
+				}
+				a.out.line("deleted %s; for 30 days it comes back with: cairn sessions restore %s", s.ID, s.ID)
+			}
+			return nil
+		}),
+	}
+}
+
+func (a *app) sessionsRestore() *cobra.Command {
+	return &cobra.Command{
+		Use: "restore SESSION...", Short: "Bring deleted sessions back",
+		Args: atLeastOne("the id or title of a deleted session"),
+		RunE: runner(func(ctx context.Context, args []string) error {
+			st, err := a.store(ctx)
+			if err != nil {
+				return err
+			}
+			for _, arg := range args {
+				s, err := findDeleted(ctx, st, arg)
+				if err != nil {
+					return err
+				}
+				if err := st.Sessions.Restore(ctx, s.ID); err != nil {
+					return fmt.Errorf("restore session %s: %w", s.ID, err)
+				}
+				a.out.line("restored %s", s.ID)
+			}
+			return nil
+		}),
+	}
+}
+
+// findDeleted finds the deleted session that text names, as [findSession]
+// finds one that is not.
+func findDeleted(ctx context.Context, st Store, text string) (harness.Session, error) {
+	all, err := st.Sessions.List(ctx, harness.SessionFilter{Deleted: true})
+	if err != nil {
+		return harness.Session{}, err
+	}
+	id, _, parseErr := harness.ParseSessionID(text)
+	want := fold(text)
+	for _, match := range []func(harness.Session) bool{
+		func(s harness.Session) bool { return parseErr == nil && s.ID == id },
+		func(s harness.Session) bool { return fold(s.Title) == want },
+		func(s harness.Session) bool {
+			return strings.HasPrefix(string(s.ID), strings.TrimSpace(text)) || strings.HasPrefix(fold(s.Title), want)
+		},
+	} {
+		found := choose(all, match)
+		switch {
+		case want == "" || len(found) == 0:
+		case len(found) == 1:
+			return found[0], nil
+		default:
+			return harness.Session{}, ambiguous(text, found)
+		}
+	}
+	return harness.Session{}, fail(ExitNotFound, "no deleted session is called %q; see: cairn sessions list --deleted", text)
+}

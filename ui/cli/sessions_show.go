@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+// shown is the document of `cairn sessions show --json`.
+type shown struct {
+	Session harness.Session `json:"session"`
+	// Records are all records that are on disk, on every branch, by number.
+	Records []harness.Record `json:"records"`
+	// Branch are the numbers of those on screen, oldest first.
+	Branch []int `json:"branch"`
+	// Runs are the session's runs, newest first, with their partial text.
+	Runs []harness.Run `json:"runs"`
+}
+
+func (a *app) sessionsShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show SESSION", Short: "Print a conversation",
+		Long: "Print a conversation as it is on screen. With --json: all records of all branches, and the runs with the text that was streamed and is no message yet.",
+		Args: exactly(1, "the id or title of a session"),
+		RunE: runner(func(ctx context.Context, args []string) error {
+			st, err := a.store(ctx)
+			if err != nil {
+				return err
+			}
+			s, err := findSession(ctx, st, args[0])
+			if err != nil {
+				return err
+			}
+			doc, err := show(ctx, st, s)
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				return a.out.document(doc)
+			}
+			a.printSession(doc)
+			return nil
+		}),
+	}
+}
+
+// show reads everything about a session.
+func show(ctx context.Context, st Store, s harness.Session) (shown, error) {
+	doc := shown{Session: s, Records: []harness.Record{}, Branch: []int{}, Runs: []harness.Run{}}
+	branch, err := st.Transcript.Tail(ctx, s.ID, 0, 0)
+	if err != nil {
+		return doc, fmt.Errorf("read session %s: %w", s.ID, err)
+	}
+	here := make(map[int]bool, len(branch))
+	for _, r := range branch {
+		here[r.Seq] = true
+		doc.Branch = append(doc.Branch, r.Seq)
+	}
+	doc.Records = append(doc.Records, branch...)
+	for seq := 1; seq <= s.Records; seq++ {
+		if here[seq] {
+			continue
+		}
+		r, err := st.Transcript.Record(ctx, s.ID, seq)
+		if err != nil {
+			return doc, fmt.Errorf("read record %d of session %s: %w", seq, s.ID, err)
+		}
+		doc.Records = append(doc.Records, r)
+	}
+	slices.SortFunc(doc.Records, func(a, b harness.Record) int { return a.Seq - b.Seq })
+	if st.Runs == nil {
+		return doc, nil
+	}
+	runs, err := st.Runs.List(ctx, harness.RunFilter{Session: s.ID})
+	if err != nil {
+		return doc, fmt.Errorf("read the runs of session %s: %w", s.ID, err)
+	}
+	for _, r := range runs {
+		if r.Partial == nil && !r.Status.Closed() {
+			if r, err = st.Runs.Get(ctx, r.ID); err != nil {
+				return doc, fmt.Errorf("read run %s: %w", r.ID, err)
+			}
+		}
+		doc.Runs = append(doc.Runs, r)
+	}
+	return doc, nil
+}
+
+// printSession prints a conversation for people.
+func (a *app) printSession(doc shown) {
+	s := doc.Session
+	title := s.Title
+	if title == "" {
+		title = "(no title)"
+	}
+	a.out.line("%s", render.SafeLine(title))
+	a.out.line("session %s, begun %s, %d messages", s.ID, a.when(s.Created), s.Messages)
+	on := make(map[int]bool, len(doc.Branch))
+	for _, seq := range doc.Branch {
+		on[seq] = true
+	}
+	for _, r := range doc.Records {
+		if on[r.Seq] {
+			a.printRecord(r)
+		}
+	}
+	for _, r := range slices.Backward(doc.Runs) {
+		if r.Partial != nil && r.Partial.Text != "" && !r.Status.Closed() {
+			a.out.line("\n[unfinished] assistant (%s, run %s)", runWord(r), r.ID)
+			a.block(r.Partial.Text)
+		}
+	}
+}
+
+// printRecord prints one record, or nothing if it is none for people.
+func (a *app) printRecord(r harness.Record) {
+	m := r.Message
+	if m == nil || m.Mark == harness.MarkNotice {
+		return
+	}
+	who := string(m.Role)
+	if m.Role == harness.RoleUser {
+		who = "you"
+	}
+	if m.Name != "" {
+		who = m.Name
+	}
+	var about []string
+	for _, part := range []string{string(m.Mark), m.Model, a.when(r.At)} {
+		if part != "" {
+			about = append(about, part)
+		}
+	}
+	a.out.line("\n[%d] %s (%s)", r.Seq, render.SafeLine(who), render.SafeLine(strings.Join(about, ", ")))
+	for _, p := range m.Parts {
+		switch {
+		case p.Kind == harness.PartText:
+			a.block(p.Text)
+		case p.Call != nil:
+			a.block(fmt.Sprintf("> %s %s", p.Call.Name, p.Call.Input))
+		case p.Result != nil:
+			a.block(p.Result.Text)
+		case p.File != nil:
+			a.block(fmt.Sprintf("(file %s, %s)", p.File.Name, p.File.MediaType))
+		}
+	}
+}
+
+// block prints text that ends with a newline.
+func (a *app) block(text string) {
+	text = a.safe(text)
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	a.out.text(text)
+}
+
+// runWord says in a word or two how a run stands.
+func runWord(r harness.Run) string {
+	if r.Interrupted {
+		return "interrupted"
+	}
+	return strings.ReplaceAll(string(r.Status), "_", " ")
+}

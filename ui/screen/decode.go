@@ -52,6 +52,11 @@ func (d *decoder) feed(b []byte, emit func(tea.Msg)) {
 		b = append(d.held, b...)
 		d.held = nil
 	}
+	if d.pasting && (string(b) == "\x03" || string(b) == "\x1b[99;5u") {
+		// Ctrl+c, alone in a read: the end of the paste got lost. It must not
+		// lock the keyboard out.
+		d.deliver(d.paste, emit)
+	}
 	for len(b) > 0 {
 		if d.pasting {
 			b = d.collect(b, emit)
@@ -102,13 +107,8 @@ func (d *decoder) expire(emit func(tea.Msg)) {
 }
 
 // collect adds b to the paste and returns what follows it. A paste has no
-// bound and no time limit; a ctrl+c that comes alone ends one whose end got
-// lost, so that the keyboard cannot be locked out.
+// bound and no time limit.
 func (d *decoder) collect(b []byte, emit func(tea.Msg)) []byte {
-	if len(b) == 1 && b[0] == 3 || string(b) == "\x1b[99;5u" {
-		d.deliver(d.paste, emit)
-		return b
-	}
 	d.paste = append(d.paste, b...)
 	from := max(d.scanned-len(pasteEnd)+1, 0)
 	at := bytes.Index(d.paste[from:], []byte(pasteEnd))

@@ -19,30 +19,35 @@ func (e *SignalError) Error() string { return "ended by signal: " + e.Signal.Str
 // model. The error is nil if the model quit by itself, a *SignalError, a
 // *PanicError, ErrHangup, or the cause of ctx.
 func (s *Screen) Run(ctx context.Context, m tea.Model) (tea.Model, error) {
-	r := &root{screen: s, model: m, dirty: true, urgent: true}
-	p := tea.NewProgram(r, tea.WithContext(ctx), tea.WithoutRenderer(), tea.WithInput(nil),
-		tea.WithOutput(s.tty.out), tea.WithoutSignalHandler(), tea.WithFilter(filter))
-	s.mu.Lock()
-	s.program = p
-	early, closed := s.early, s.closed || s.failure != nil
-	s.early = nil
-	s.mu.Unlock()
-	if closed {
-		p.Kill()
-	}
 	done := make(chan struct{})
 	s.Go(func() { s.watch(done) })
+	s.reader.start(s)
+	m, err := s.loop(ctx, m)
+	close(done)
+	return m, errors.Join(err, s.Close())
+}
+
+// loop runs the model until it ends, drawing it.
+func (s *Screen) loop(ctx context.Context, m tea.Model) (tea.Model, error) {
+	r := &root{screen: s, model: m, dirty: true, urgent: true}
+	p := tea.NewProgram(r, tea.WithContext(ctx), tea.WithoutRenderer(), tea.WithInput(nil),
+		tea.WithOutput(s.out), tea.WithoutSignalHandler(), tea.WithFilter(filter))
+	s.mu.Lock()
+	s.program = p
+	early, over := s.early, s.closed || s.failure != nil
+	s.early = nil
+	s.mu.Unlock()
+	if over {
+		p.Kill()
+	}
 	s.Go(func() {
 		for _, msg := range early {
 			p.Send(msg)
 		}
 	})
-	s.reader.start(s)
 	_, err := p.Run()
 	r.stop()
-	close(done)
-	err = s.verdict(ctx, err)
-	return r.model, errors.Join(err, s.Close())
+	return r.model, s.verdict(ctx, err)
 }
 
 // verdict is the error that the end of the program amounts to.

@@ -58,6 +58,7 @@ type Screen struct {
 	log    *slog.Logger
 	now    func() time.Time
 	tty    *tty
+	out    io.Writer
 	opened time.Time
 	known  *BackgroundMsg // what the environment says of the background
 
@@ -100,7 +101,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Screen{log: o.Log, now: o.Now, tty: t, opened: o.Now(), mouse: o.Mouse}
+	s := &Screen{log: o.Log, now: o.Now, tty: t, out: out, opened: o.Now(), mouse: o.Mouse}
 	s.paint = newPainter(kind, fallbackWidth, fallbackHeight)
 	ask := ""
 	if dark, known := background.FromEnv(o.Getenv("COLORFGBG")); known {
@@ -151,7 +152,7 @@ func (s *Screen) leave() error {
 
 // write sends b in one write. The caller holds mu.
 func (s *Screen) write(b []byte) error {
-	if _, err := s.tty.out.Write(b); err != nil {
+	if _, err := s.out.Write(b); err != nil {
 		return fmt.Errorf("write to terminal: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/model"
+	"cairn/harness/tool"
 )
 
 // Composer builds requests. Its fields are set before the first use; then it
@@ -77,7 +78,7 @@ func (c *Composer) Compose(ctx context.Context, in In) (Out, error) {
 	if err != nil {
 		return Out{}, fmt.Errorf("compose request of session %s: %w", in.Session, err)
 	}
-	items, recallErr := c.recall(ctx, in.Session, clip(v.question(), maxQuery))
+	items, recallErr := c.recall(ctx, in.Session, tool.Clip(v.question(), maxQuery))
 	if err := ctx.Err(); err != nil {
 		return Out{}, err
 	}

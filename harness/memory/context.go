@@ -1,9 +1,12 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 
 	"cairn/harness"
+	"cairn/harness/tool"
+	"cairn/harness/tool/recall"
 )
 
 // situation writes what changes from turn to turn: the day, the directory and
@@ -15,7 +18,7 @@ func situation(in In, items []item) string {
 		parts = append(parts, "Today is "+in.Now.Format("Monday, 2 January 2006")+".")
 	}
 	if in.Dir != "" {
-		parts = append(parts, "The working directory is "+clip(Inert(in.Dir), maxLine)+".")
+		parts = append(parts, "The working directory is "+tool.Clip(recall.Inert(in.Dir), maxDir)+".")
 	}
 	if block := fence(items); block != "" {
 		parts = append(parts, block)
@@ -24,31 +27,26 @@ func situation(in In, items []item) string {
 }
 
 // own leaves out what only another provider than that of the model could read,
-// such as its signatures, with the reasoning they sign. A model id without a
-// provider leaves all as it is.
+// such as its signatures, with the reasoning they sign. The issuer of such data
+// is the start of the model's id, "anthropic" or "openrouter/google"; an empty
+// id leaves all as it is.
 func own(msgs []harness.Message, id string) []harness.Message {
-	provider, _, ok := strings.Cut(id, "/")
-	if !ok {
+	if id == "" {
 		return msgs
 	}
+	foreign := func(p harness.Part) bool {
+		return p.Opaque != nil && !strings.HasPrefix(id, p.Opaque.Provider+"/")
+	}
 	for i := range msgs {
-		if foreign(&msgs[i], provider) {
-			msgs[i].Parts = append([]harness.Part(nil), msgs[i].Parts...)
-			for j := range msgs[i].Parts {
-				if o := msgs[i].Parts[j].Opaque; o != nil && o.Provider != provider {
-					msgs[i].Parts[j].Opaque = nil
-				}
+		if !slices.ContainsFunc(msgs[i].Parts, foreign) {
+			continue
+		}
+		msgs[i].Parts = slices.Clone(msgs[i].Parts)
+		for j := range msgs[i].Parts {
+			if foreign(msgs[i].Parts[j]) {
+				msgs[i].Parts[j].Opaque = nil
 			}
 		}
 	}
 	return msgs
-}
-
-func foreign(m *harness.Message, provider string) bool {
-	for i := range m.Parts {
-		if o := m.Parts[i].Opaque; o != nil && o.Provider != provider {
-			return true
-		}
-	}
-	return false
 }

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"cairn/harness"
+	"cairn/harness/tool/recall"
 )
 
 const (
@@ -18,11 +18,10 @@ const (
 	DefaultRecallBudget = 1_000
 	// maxMatches bounds the facts and the notes found for one message.
 	maxMatches = 12
-	// maxQuery and maxLine bound a query and one remembered line, in
-	// characters. maxExcerpt bounds what is shown of a note.
-	maxQuery   = 1_000
-	maxLine    = 1_000
-	maxExcerpt = 200
+	// maxQuery bounds what of a message is searched for, maxDir the name of
+	// the working directory, in characters.
+	maxQuery = 1_000
+	maxDir   = 1_000
 )
 
 // item is one fact or note on its way into a request.
@@ -64,7 +63,7 @@ func (c *Composer) recallFacts(ctx context.Context, query string) ([]item, error
 	var items []item
 	for _, f := range append(pinnedFacts(all), found...) {
 		if f.State == harness.StateActive {
-			items = append(items, item{id: f.ID, line: FactLine(f), pinned: f.Pinned})
+			items = append(items, item{id: f.ID, line: recall.FactLine(f), pinned: f.Pinned})
 		}
 	}
 	return items, err
@@ -100,7 +99,7 @@ func (c *Composer) recallNotes(ctx context.Context, session harness.SessionID, q
 	var items []item
 	for _, n := range notes {
 		if n.State == harness.StateActive {
-			items = append(items, item{id: n.ID, line: NoteLine(n), pinned: n.Pinned})
+			items = append(items, item{id: n.ID, line: recall.NoteLine(n), pinned: n.Pinned})
 		}
 	}
 	return items, err
@@ -149,52 +148,6 @@ func number(id string) int {
 		return 0 // an id of another form is ordered by its text
 	}
 	return n
-}
-
-// FactLine writes a fact as one line of data.
-func FactLine(f harness.Fact) string {
-	category := f.Category
-	if category == "" {
-		category = harness.DefaultCategory
-	}
-	return clip(fmt.Sprintf("[fact/%s] (%s) %s", Inert(f.ID), Inert(category), Inert(f.Text)), maxLine)
-}
-
-// NoteLine writes a note's title and the start of its body as one line of data.
-func NoteLine(n harness.Note) string {
-	line := fmt.Sprintf("[note/%s] %s", Inert(n.ID), clip(Inert(n.Title), maxExcerpt))
-	if body := clip(Inert(n.Body), maxExcerpt); body != "" {
-		line += " — " + body
-	}
-	return line
-}
-
-// Inert makes remembered text one line that cannot close the fence around it
-// or begin a line of its own: white space becomes one space, control and
-// direction characters go, angle brackets become quotation marks that look
-// like them.
-func Inert(s string) string {
-	var b strings.Builder
-	space := false
-	for _, r := range s {
-		switch {
-		case unicode.IsSpace(r):
-			space = b.Len() > 0
-			continue
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
-			continue
-		case r == '<', r == '＜', r == '﹤':
-			r = '‹'
-		case r == '>', r == '＞', r == '﹥':
-			r = '›'
-		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // fence writes the items as a block of data.

@@ -142,19 +142,5 @@ func escape(b []byte, i int) (uint64, bool) {
 	return u, err == nil
 }
 
-// clip cuts s after at most n characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
-}
-
 // runes counts characters.
 func runes(s string) int { return utf8.RuneCountInString(s) }

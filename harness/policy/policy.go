@@ -76,3 +76,31 @@ func rank(p tool.Permission) int {
 		return 1
 	}
 }
+
+// off denies the tools in names and leaves the rest to next.
+type off struct {
+	next  Policy
+	names map[string]bool
+}
+
+// Off returns a policy that denies the tools of these names, whatever else
+// allows them, and asks next about the others. Next nil is [Static] with
+// nobody to ask.
+func Off(next Policy, names ...string) Policy {
+	if next == nil {
+		next = Static{}
+	}
+	o := off{next: next, names: make(map[string]bool, len(names))}
+	for _, n := range names {
+		o.names[n] = true
+	}
+	return o
+}
+
+// Judge implements [Policy].
+func (o off) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) Verdict {
+	if o.names[t.Name] {
+		return Verdict{Permission: tool.Deny, Reason: "the tool is switched off", Rule: "off"}
+	}
+	return o.next.Judge(ctx, c, t, call)
+}

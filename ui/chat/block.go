@@ -1,0 +1,418 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"cairn/harness"
+	"cairn/themes"
+	"cairn/ui/render"
+)
+
+const (
+	// cachedItems bounds how many laid-out items are kept.
+	cachedItems = 400
+	// foldedLines is the length above which a message of the person is folded,
+	// to its first shownLines.
+	foldedLines = 200
+	shownLines  = 20
+	// resultLines is how much of a tool's result the details show.
+	resultLines = 200
+	// argWidth is how many cells of a tool's input its line shows at most.
+	argWidth = 60
+)
+
+// look is what the layout of an item depends on besides the item.
+type look struct {
+	width    int
+	details  bool
+	thinking bool
+	theme    *themes.Theme
+}
+
+// laid is an item laid out. Known is how many of its calls had a result.
+type laid struct {
+	known int
+	lines []string
+}
+
+// layouts keeps items laid out for one look. It is a memo: every copy of a
+// model may share it.
+type layouts struct {
+	look look
+	byID map[int]laid
+}
+
+// desk lays out the conversation of one model.
+type desk struct {
+	m *Model
+	l look
+}
+
+func (m *Model) desk() desk {
+	l := look{width: m.width, details: m.details, thinking: m.thinking, theme: m.deps.Theme}
+	if m.laid.look != l || len(m.laid.byID) > cachedItems {
+		*m.laid = layouts{look: l, byID: map[int]laid{}}
+	}
+	return desk{m, l}
+}
+
+// lines implements source.
+func (d desk) lines(i int) []string {
+	if i >= len(d.m.pages.items) {
+		return d.live()
+	}
+	it := d.m.pages.items[i]
+	known := d.known(it)
+	if have, ok := d.m.laid.byID[it.id]; ok && have.known == known {
+		return have.lines
+	}
+	lines := d.item(i)
+	d.m.laid.byID[it.id] = laid{known, lines}
+	return lines
+}
+
+// known tells of the item's tool calls what can change: results, and whether
+// a call is running.
+func (d desk) known(it item) int {
+	if it.rec.Message == nil || it.rec.Message.Role != harness.RoleAssistant {
+		return 0
+	}
+	n := 0
+	for _, p := range it.rec.Message.Parts {
+		if p.Kind != harness.PartCall || p.Call == nil {
+			continue
+		}
+		if d.m.results[p.Call.ID] != nil {
+			n += 2
+		} else if d.m.turn.runs(it.rec.Run) {
+			n++
+		}
+	}
+	return n
+}
+
+// item lays out one item, with an empty line after it.
+func (d desk) item(i int) []string {
+	it := d.m.pages.items[i]
+	paints := d.l.theme.Paints
+	switch {
+	case it.quiet != "":
+		return d.quiet(it.quiet)
+	case it.rec.Kind == harness.RecordCondensed:
+		return d.quiet("older messages were condensed; what is above is no longer sent")
+	case it.rec.Kind == harness.RecordReset:
+		return d.quiet("the conversation was set anew here; what is above is no longer sent")
+	case it.rec.Kind == harness.RecordConfig:
+		return d.quiet(changeWords(it.rec.Data))
+	case it.rec.Message == nil:
+		return nil
+	}
+	msg := it.rec.Message
+	switch {
+	case msg.Mark == harness.MarkNotice:
+		return d.quiet(msg.Text())
+	case msg.Role == harness.RoleUser:
+		name := "you"
+		if msg.Name != "" {
+			name = render.SafeLine(msg.Name)
+		}
+		head := d.fit(paints.User.On(name) + paints.Muted.On(d.tail(d.at(it.rec.At))))
+		return append(append([]string{head}, d.person(msg)...), "")
+	case msg.Role == harness.RoleAssistant:
+		body := d.answer(msg, d.m.turn.runs(it.rec.Run))
+		if len(body) == 0 {
+			return nil
+		}
+		if d.follows(i) {
+			return append(body, "")
+		}
+		head := paints.Assistant.On("cairn") + paints.Muted.On(d.tail(d.at(it.rec.At), remembered(msg.Used), string(msg.Mark)))
+		return append(append([]string{d.fit(head)}, body...), "")
+	}
+	return nil
+}
+
+// follows reports whether an answer goes on from one above it, so that it
+// needs no heading of its own.
+func (d desk) follows(i int) bool {
+	items := d.m.pages.items
+	if items[i].rec.Message.Mark != harness.MarkNone {
+		return false
+	}
+	for j := i - 1; j >= 0; j-- {
+		switch msg := items[j].rec.Message; {
+		case msg == nil:
+			return false
+		case msg.Role == harness.RoleTool:
+		default:
+			return msg.Role == harness.RoleAssistant && msg.Mark == harness.MarkNone && items[j].rec.Run == items[i].rec.Run
+		}
+	}
+	return false
+}
+
+// tail joins what follows a name, each part after a dot.
+func (d desk) tail(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p != "" {
+			b.WriteString(" " + d.l.theme.Ornaments.Dot + " " + p)
+		}
+	}
+	return b.String()
+}
+
+// at is a time as it is shown: of today without the day.
+func (d desk) at(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	now := d.m.deps.Now()
+	t = t.In(now.Location())
+	if y, m, day := t.Date(); y == now.Year() && m == now.Month() && day == now.Day() {
+		return t.Format("15:04")
+	}
+	return t.Format("2 Jan 2006 15:04")
+}
+
+func (d desk) fit(line string) string {
+	return render.Truncate(line, d.l.width, d.l.theme.Ornaments.Ellipsis)
+}
+
+// quiet is a line of the program's own.
+func (d desk) quiet(text string) []string {
+	var out []string
+	for _, l := range render.Wrap(render.Safe(text), d.l.width) {
+		out = append(out, d.l.theme.Paints.Muted.On(l))
+	}
+	return append(out, "")
+}
+
+// person lays out a message of the person: as typed, folded if very long.
+func (d desk) person(msg *harness.Message) []string {
+	text := strings.TrimRight(msg.Text(), "\n")
+	more := 0
+	if n := strings.Count(text, "\n") + 1; n > foldedLines && !d.l.details {
+		cut := 0
+		for range shownLines {
+			cut += strings.IndexByte(text[cut:], '\n') + 1
+		}
+		text, more = text[:cut-1], n-shownLines
+	}
+	lines := render.Wrap(render.Safe(text), d.l.width)
+	if more > 0 {
+		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On(fmt.Sprintf("%s %d more lines (details show them)", d.l.theme.Ornaments.Ellipsis, more))))
+	}
+	for _, p := range msg.Parts {
+		if p.Kind == harness.PartFile && p.File != nil {
+			lines = append(lines, d.fit(d.l.theme.Paints.Muted.On("file  "+render.SafeLine(p.File.Name)+"  "+render.SafeLine(p.File.MediaType))))
+		}
+	}
+	return lines
+}
+
+// answer lays out the parts of an assistant message in their order.
+func (d desk) answer(msg *harness.Message, running bool) []string {
+	var out []string
+	for i := 0; i < len(msg.Parts); {
+		switch p := msg.Parts[i]; p.Kind {
+		case harness.PartText, harness.PartThinking:
+			var b strings.Builder
+			for i < len(msg.Parts) && msg.Parts[i].Kind == p.Kind {
+				b.WriteString(msg.Parts[i].Text)
+				i++
+			}
+			out = append(out, d.prose(p.Kind, b.String())...)
+			continue
+		case harness.PartCall:
+			if p.Call != nil {
+				out = append(out, d.call(p.Call, running)...)
+			}
+		case harness.PartResult, harness.PartFile:
+		}
+		i++
+	}
+	return out
+}
+
+// prose is text or thinking.
+func (d desk) prose(kind harness.PartKind, text string) []string {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	if kind == harness.PartThinking {
+		return d.thought(text)
+	}
+	return d.m.deps.Markdown.Message(text, d.l.width)
+}
+
+// thought is reasoning, folded to a line unless it is to be seen.
+func (d desk) thought(text string) []string {
+	o := d.l.theme.Ornaments
+	if !d.l.thinking {
+		return []string{d.fit(d.l.theme.Paints.Muted.On(fmt.Sprintf("%s thinking  %s", o.Closed, count(len(strings.Fields(text)), "word"))))}
+	}
+	out := []string{d.fit(d.l.theme.Paints.Muted.On(o.Open + " thinking"))}
+	for _, l := range render.Wrap(render.Safe(strings.TrimSpace(text)), d.l.width) {
+		out = append(out, d.l.theme.Paints.Muted.On(l))
+	}
+	return out
+}
+
+// call is a tool call on one line, and its input and result below it when
+// details are on.
+func (d desk) call(c *harness.ToolCall, running bool) []string {
+	res := d.m.results[c.ID]
+	mark, o := d.l.theme.Ornaments.Closed, d.l.theme.Paints
+	if d.l.details {
+		mark = d.l.theme.Ornaments.Open
+	}
+	state, paint := "no result", o.Warning
+	switch {
+	case res == nil && running:
+		state, paint = "running"+d.l.theme.Ornaments.Ellipsis, o.Muted
+	case res == nil:
+	case res.Unknown:
+		state, paint = "outcome unknown", o.Warning
+	case res.Failed:
+		state, paint = "failed: "+firstLine(res.Text), o.Error
+	default:
+		state, paint = summary(res.Text), o.Muted
+	}
+	line := o.Muted.On(mark+" tool  ") + o.Strong.On(render.SafeLine(c.Name))
+	if arg := inputWords(c); arg != "" {
+		line += "  " + render.Truncate(render.SafeLine(arg), argWidth, d.l.theme.Ornaments.Ellipsis)
+	}
+	out := []string{d.fit(line + "  " + paint.On(render.SafeLine(state)))}
+	if !d.l.details {
+		return out
+	}
+	out = append(out, d.indent(inputText(c), resultLines)...)
+	if res != nil {
+		out = append(out, d.indent(res.Text, resultLines)...)
+	}
+	return out
+}
+
+// indent sets text off by four cells, at most limit lines of it.
+func (d desk) indent(text string, limit int) []string {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	lines := render.HardWrap(render.Safe(strings.TrimRight(text, "\n")), max(d.l.width-4, 1))
+	rest := len(lines) - limit
+	var out []string
+	for _, l := range lines[:min(len(lines), limit)] {
+		out = append(out, d.fit("    "+d.l.theme.Paints.Muted.On(l)))
+	}
+	if rest > 0 {
+		out = append(out, d.fit(d.l.theme.Paints.Muted.On(fmt.Sprintf("    %s %d more lines", d.l.theme.Ornaments.Ellipsis, rest))))
+	}
+	return out
+}
+
+// inputWords is a call's input in few words: the value of a single text, or
+// names and values.
+func inputWords(c *harness.ToolCall) string {
+	if c.Malformed != "" {
+		return "malformed: " + firstLine(c.Malformed)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(c.Input, &fields); err != nil {
+		return firstLine(string(c.Input))
+	}
+	if len(fields) == 1 {
+		for _, v := range fields {
+			if s, ok := v.(string); ok {
+				return strconv.Quote(firstLine(s))
+			}
+		}
+	}
+	if len(fields) == 0 {
+		return ""
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, c.Input); err != nil {
+		return firstLine(string(c.Input))
+	}
+	return strings.Trim(b.String(), "{}")
+}
+
+// inputText is a call's whole input.
+func inputText(c *harness.ToolCall) string {
+	if c.Malformed != "" {
+		return c.Malformed
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, c.Input, "", "  "); err != nil {
+		return string(c.Input)
+	}
+	return b.String()
+}
+
+// summary is a tool's result in few words.
+func summary(text string) string {
+	text = strings.TrimRight(text, "\n")
+	switch n := strings.Count(text, "\n") + 1; {
+	case text == "":
+		return "done"
+	case n > 1:
+		return count(n, "line")
+	case render.Width(text) > argWidth:
+		return count(len([]rune(text)), "character")
+	}
+	return text
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s
+}
+
+// count is a number of things, such as "2 facts".
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
+}
+
+// remembered says what memory a request carried.
+func remembered(used []string) string {
+	facts, notes := 0, 0
+	for _, id := range used {
+		if strings.HasPrefix(id, "n") {
+			notes++
+		} else {
+			facts++
+		}
+	}
+	var parts []string
+	if facts > 0 {
+		parts = append(parts, count(facts, "fact"))
+	}
+	if notes > 0 {
+		parts = append(parts, count(notes, "note"))
+	}
+	if parts == nil {
+		return ""
+	}
+	return "remembered " + strings.Join(parts, ", ")
+}
+
+// changeWords says what a configuration record changed.
+func changeWords(data []byte) string {
+	var c harness.ConfigChange
+	if err := json.Unmarshal(data, &c); err != nil || c.Key == "" {
+		return "the configuration changed"
+	}
+	if c.Old == "" {
+		return c.Key + " is now " + c.New
+	}
+	return c.Key + " changed from " + c.Old + " to " + c.New
+}

@@ -1,0 +1,240 @@
+// Package chat is the chat screen: one session's conversation, the box to
+// write in, and the turn that is under way.
+//
+// The one thing to know: a chat is a value. Its messages are sealed (Msg) and
+// know how they change it; commands do all reading and writing and change
+// nothing; what it wants of the root it says with an Intent. What is shown of
+// a session is what is stored, plus the text that streams right now.
+package chat
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/chat/compose"
+)
+
+// Msg is a message of a chat. Only this package has them.
+type Msg interface {
+	apply(m Model) (Model, tea.Cmd, Intent)
+	owner() int
+}
+
+// to says which chat a message is for, and the turn in which it was asked for.
+type to struct{ chat, turn int }
+
+func (t to) owner() int { return t.chat }
+
+// Model is the chat screen.
+type Model struct {
+	deps   Deps
+	ctx    context.Context
+	leave  context.CancelFunc // ends everything this chat waits for
+	number int
+
+	width, height int
+
+	session harness.Session
+	// stored says that the session exists in the store.
+	stored bool
+	setup  Setup
+	// context is the number of tokens of the last request and its answer.
+	context int64
+	// saved is when something was last stored; failed why the last write
+	// was not.
+	saved  time.Time
+	failed error
+
+	own   ownership
+	turn  turn
+	pages pages
+	// open is the session's run that has not ended, to be offered; others
+	// counts those of other sessions.
+	open   *harness.Run
+	others int
+
+	box   compose.Box
+	draft draft
+	past  past
+
+	// prompt is sent, and goal shown, as soon as it can be.
+	prompt string
+	goal   int
+
+	notice     string
+	remembered string // the fact that one key forgets again
+	leader     string // the first key of a sequence of two
+	escAt      time.Time
+	breakAt    time.Time
+	leaving    leaving
+
+	details, thinking bool
+
+	results map[string]*harness.ToolResult // by call id; only ever added to
+	laid    *layouts
+}
+
+// New returns a chat that is not opened yet; [Model.Init] opens it.
+func New(ctx context.Context, d Deps, o Open) Model {
+	ctx, leave := context.WithCancel(ctx)
+	return Model{
+		deps: d, ctx: ctx, leave: leave, number: o.Number, session: o.Session, prompt: o.Prompt, goal: o.Record,
+		own:     ownership{fresh: o.New},
+		pages:   pages{follow: true, whole: true},
+		results: map[string]*harness.ToolResult{}, laid: &layouts{},
+	}
+}
+
+// Init returns the commands that open the session. The screen can be drawn and
+// typed on before they are done.
+func (m Model) Init() tea.Cmd {
+	return tea.Batch(m.load(), m.acquire(), m.watch())
+}
+
+// Session is the session as the chat knows it.
+func (m Model) Session() harness.Session { return m.session }
+
+// Stored reports whether the session has a message in the store.
+func (m Model) Stored() bool { return m.stored }
+
+// Failed is why the last write to the store did not succeed, nil if it did.
+func (m Model) Failed() error { return m.failed }
+
+// Unsent reports whether text or queued messages wait in the chat.
+func (m Model) Unsent() bool { return !m.box.Blank() || len(m.draft.queue) > 0 }
+
+// Busy reports whether a turn is under way here.
+func (m Model) Busy() bool { return m.turn.active() }
+
+// Owns reports whether msg is of this chat and not of an earlier one.
+func (m Model) Owns(msg Msg) bool { return msg.owner() == m.number }
+
+// to addresses what a command brings back.
+func (m Model) to() to { return to{m.number, m.turn.n} }
+
+// Resize tells the size of the screen.
+func (m Model) Resize(width, height int) (Model, tea.Cmd) {
+	width, height = max(width, 0), max(height, 0)
+	if width != m.width && !m.pages.follow && m.width > 0 && width > 0 {
+		// The line that is read keeps its place within its message.
+		was := len(m.desk().lines(m.pages.top.item))
+		m.width, m.height = width, height
+		is := len(m.desk().lines(m.pages.top.item))
+		m.pages.top.line = m.pages.top.line * is / max(was, 1)
+		m.pages.mark.line = min(m.pages.mark.line, len(m.desk().lines(m.pages.mark.item)))
+	}
+	m.width, m.height = width, height
+	return m.quench()
+}
+
+// Restyle takes a new theme and its renderer.
+func (m Model) Restyle(d Deps) Model {
+	m.deps.Theme, m.deps.Markdown = d.Theme, d.Markdown
+	if l := m.turn.live; l != nil {
+		text := l.text.Text()
+		fresh := *l
+		fresh.text, fresh.thought = newLive(d.Markdown).text, newLive(d.Markdown).thought
+		fresh.text.Append(text)
+		m.turn.live = &fresh
+	}
+	return m
+}
+
+// Update takes a message of the chat, a key, a paste or the wheel.
+func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
+	before := m.draft.version
+	var cmd tea.Cmd
+	var want Intent
+	switch msg := msg.(type) {
+	case Msg:
+		m, cmd, want = msg.apply(m)
+	case tea.KeyMsg:
+		m, cmd, want = m.key(msg)
+	case tea.MouseMsg:
+		m = m.wheel(msg)
+	default:
+		return m, nil, Intent{}
+	}
+	cmds := []tea.Cmd{cmd}
+	if m.draft.version != before {
+		m, cmd = m.armDraft()
+		cmds = append(cmds, cmd)
+	}
+	m, cmd = m.quench()
+	return m, tea.Batch(append(cmds, cmd)...), want
+}
+
+// Paste takes a whole paste, which is never a key.
+func (m Model) Paste(text string) (Model, tea.Cmd) {
+	if m.past.searching {
+		m = m.searchType(firstLine(text))
+		return m, nil
+	}
+	m.box = m.box.Paste(text)
+	m.draft.version++
+	m.leader = ""
+	return m.armDraft()
+}
+
+// quench loads older messages when the window needs them.
+func (m Model) quench() (Model, tea.Cmd) {
+	if m.width <= 0 || !m.pages.thirsty(m.desk(), m.rows()) {
+		return m, nil
+	}
+	return m.older(olderPage)
+}
+
+// trouble says an error to the person. A session lost to another window makes
+// this one read-only.
+func (m Model) trouble(err error) (Model, tea.Cmd) {
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return m, nil
+	case errors.Is(err, harness.ErrLost):
+		return m.lost(err)
+	}
+	m.notice = m.deps.Words(err)
+	m.deps.Log.Warn("chat", "session", m.session.ID, "err", err)
+	return m, nil
+}
+
+// troubleMsg carries an error of a command to the person.
+type troubleMsg struct {
+	to
+	err error
+}
+
+func (msg troubleMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	m, cmd := m.trouble(msg.err)
+	return m, cmd, Intent{}
+}
+
+// noticeMsg says something to the person.
+type noticeMsg struct {
+	to
+	text string
+}
+
+func (msg noticeMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	m.notice = msg.text
+	return m, nil, Intent{}
+}
+
+// Goto shows a record, loading what lies between if need be.
+func (m Model) Goto(record int) (Model, tea.Cmd) {
+	if m.pages.show(m.desk(), record, m.rows()) || m.pages.whole {
+		return m, nil
+	}
+	m.goal = record
+	return m.older(0)
+}
+
+// Say shows a sentence of the root.
+func (m Model) Say(text string) Model {
+	m.notice = text
+	return m
+}

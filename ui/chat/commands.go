@@ -1,0 +1,328 @@
+package chat
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+// command carries out a slash command. Its text leaves the box.
+func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
+	m.box = m.box.SetText("")
+	m.draft.version++
+	m.notice = ""
+	var cmd tea.Cmd
+	switch p.Name {
+	case "new":
+		return m, nil, Intent{Kind: WantNew}
+	case "sessions":
+		return m, nil, Intent{Kind: WantSessions}
+	case "memory":
+		return m, nil, Intent{Kind: WantMemory}
+	case "help":
+		return m, nil, Intent{Kind: WantHelp}
+	case "quit":
+		return m, nil, Intent{Kind: WantQuit}
+	case "redraw":
+		return m, nil, Intent{Kind: WantRedraw}
+	case "copy":
+		return m.copied(p.Arg)
+	case "rename":
+		m, cmd = m.rename(p.Arg)
+	case "remember":
+		m, cmd = m.learnFact(p.Arg)
+	case "retry":
+		m, cmd = m.retry()
+	case "model":
+		m, cmd = m.model(p.Arg)
+	case "runs":
+		cmd = m.listRuns()
+	case "takeover":
+		m, cmd = m.takeOver()
+	case "doctor":
+		m.notice = "leave with ctrl+d and run: cairn doctor"
+	}
+	return m, cmd, Intent{}
+}
+
+// copied copies the last answer, or one of its code blocks, from its source.
+func (m Model) copied(arg string) (Model, tea.Cmd, Intent) {
+	text := m.lastAnswer()
+	if text == "" {
+		m.notice = "there is no answer to copy yet"
+		return m, nil, Intent{}
+	}
+	what := "the answer"
+	if arg != "" {
+		blocks := render.CodeBlocks(text)
+		n, err := strconv.Atoi(arg)
+		if err != nil || n < 1 || n > len(blocks) {
+			m.notice = "the last answer has " + count(len(blocks), "code block")
+			return m, nil, Intent{}
+		}
+		text, what = blocks[n-1].Text, "code block "+arg
+	}
+	m.notice = fmt.Sprintf("copied %s (%s): sent to the terminal's clipboard", what, count(len([]rune(text)), "character"))
+	return m, nil, Intent{Kind: WantCopy, Text: text}
+}
+
+// lastAnswer is the source text of the last answer.
+func (m Model) lastAnswer() string {
+	if m.turn.live != nil && m.turn.live.n > 0 {
+		return m.turn.live.text.Text()
+	}
+	for i := len(m.pages.items) - 1; i >= 0; i-- {
+		msg := m.pages.items[i].rec.Message
+		if msg != nil && msg.Role == harness.RoleAssistant && strings.TrimSpace(msg.Text()) != "" {
+			return msg.Text()
+		}
+	}
+	return ""
+}
+
+// rename gives the session a title.
+func (m Model) rename(title string) (Model, tea.Cmd) {
+	title = strings.Join(strings.Fields(title), " ")
+	if title == "" {
+		m.notice = "write the title after it: /rename Q3 invoices"
+		return m, nil
+	}
+	return m.editSession(harness.SessionEdit{Title: &title, TitleBy: harness.TitleByUser}, "renamed to "+render.SafeLine(title))
+}
+
+// editSession changes the session's description, of one that does not exist
+// yet what its first message will store.
+func (m Model) editSession(e harness.SessionEdit, done string) (Model, tea.Cmd) {
+	if !m.stored {
+		if e.Title != nil {
+			m.session.Title, m.session.TitleBy = *e.Title, e.TitleBy
+		}
+		if e.Model != nil {
+			m.session.Model = *e.Model
+		}
+		m.own.lease.Meta = m.session
+		m.notice = done
+		return m, nil
+	}
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	return m, func() tea.Msg {
+		s, err := d.Sessions.Edit(ctx, id, e)
+		return editedMsg{to, s, done, err}
+	}
+}
+
+// editedMsg says how changing the session's description went.
+type editedMsg struct {
+	to
+	session harness.Session
+	done    string
+	err     error
+}
+
+func (msg editedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	if msg.err != nil {
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	m = m.describes(msg.session)
+	m.notice = msg.done
+	return m, nil, Intent{}
+}
+
+// learnFact saves a fact that the person wrote.
+func (m Model) learnFact(text string) (Model, tea.Cmd) {
+	text = strings.TrimSpace(text)
+	switch {
+	case m.deps.Facts == nil:
+		m.notice = "memory is off in this chat"
+		return m, nil
+	case text == "":
+		m.notice = "write the fact after it: /remember I prefer table tests"
+		return m, nil
+	}
+	ctx, d, to := m.ctx, m.deps, m.to()
+	fact := harness.Fact{Text: text, By: harness.ByYou, State: harness.StateActive, Session: harness.NoSession}
+	if m.stored {
+		fact.Session = m.session.ID
+		fact.Source = harness.Source{Session: m.session.ID, Message: m.pages.last()}
+	}
+	key := harness.NewID()
+	return m, func() tea.Msg {
+		f, created, err := d.Facts.Save(ctx, fact, key)
+		return factMsg{to, f, created, err}
+	}
+}
+
+// factMsg says how saving or forgetting a fact went.
+type factMsg struct {
+	to
+	fact    harness.Fact
+	created bool
+	err     error
+}
+
+func (msg factMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	switch {
+	case msg.err != nil:
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	case !msg.created:
+		m.notice = "known already as " + msg.fact.ID
+	default:
+		m.remembered = msg.fact.ID
+		m.notice = "remembered " + msg.fact.ID + "; ctrl+_ forgets it again"
+	}
+	return m, nil, Intent{}
+}
+
+// forget takes the last saved fact back.
+func (m Model) forget() (Model, tea.Cmd) {
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.remembered
+	m.remembered = ""
+	return m, func() tea.Msg {
+		if err := d.Facts.Forget(ctx, id); err != nil {
+			return troubleMsg{to, err}
+		}
+		return noticeMsg{to, "forgot " + id + " again"}
+	}
+}
+
+// retry answers the last message of the person again. What was answered stays
+// in the session's log.
+func (m Model) retry() (Model, tea.Cmd) {
+	switch {
+	case m.own.state != accessOwner:
+		m.notice = "this window is read-only"
+		return m, nil
+	case m.turn.active():
+		m.notice = "an answer is under way; esc esc stops it"
+		return m, nil
+	case m.open != nil:
+		return m.resume(*m.open, harness.ResumeRetry)
+	}
+	for i := len(m.pages.items) - 1; i >= 0; i-- {
+		rec := m.pages.items[i].rec
+		if rec.Message == nil || rec.Seq == 0 || rec.Message.Role != harness.RoleUser || rec.Message.Mark != harness.MarkNone {
+			continue
+		}
+		m.pages.cut(i)
+		m, ctx := m.begin(rec.Message.Text())
+		m.pages.add(item{rec: harness.Record{Kind: harness.RecordMessage, Message: rec.Message, At: m.deps.Now()}, sent: true})
+		return m, tea.Batch(m.start(ctx, *rec.Message, &rec), m.tick())
+	}
+	m.notice = "there is no message to answer again"
+	return m, nil
+}
+
+// model shows the session's model or changes it.
+func (m Model) model(name string) (Model, tea.Cmd) {
+	if name == "" {
+		m.notice = "the model is " + m.setup.Run.Model + "; /model PROVIDER/NAME changes it for this session"
+		return m, nil
+	}
+	ctx, d, to, session, old := m.ctx, m.deps, m.to(), m.session, m.setup.Run.Model
+	session.Model = name
+	return m, func() tea.Msg {
+		setup, err := d.Config(ctx, session)
+		return modelMsg{to, name, old, setup, err}
+	}
+}
+
+// modelMsg says whether the model can be used.
+type modelMsg struct {
+	to
+	name, old string
+	setup     Setup
+	err       error
+}
+
+func (msg modelMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	if msg.err != nil {
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	m.setup = msg.setup
+	m, cmd := m.editSession(harness.SessionEdit{Model: &msg.name}, "the model is now "+msg.setup.Run.Model)
+	if m.stored && m.own.state == accessOwner && msg.old != msg.setup.Run.Model && !m.turn.active() {
+		cmd = tea.Batch(cmd, m.noteChange(harness.ConfigChange{Key: "model", Old: msg.old, New: msg.setup.Run.Model}))
+	}
+	return m, cmd, Intent{}
+}
+
+// runsMsg brings the list of unfinished runs.
+type runsMsg struct {
+	to
+	runs []harness.Run
+	err  error
+}
+
+// listRuns reads the unfinished runs of all sessions.
+func (m Model) listRuns() tea.Cmd {
+	ctx, d, to := m.ctx, m.deps, m.to()
+	return func() tea.Msg {
+		runs, err := d.Engine.List(ctx, harness.RunFilter{Unfinished: true})
+		return runsMsg{to, runs, err}
+	}
+}
+
+func (msg runsMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	if msg.err != nil && !errors.Is(msg.err, harness.ErrNotFound) {
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	if len(msg.runs) == 0 {
+		m.notice = "no run is unfinished"
+		return m, nil, Intent{}
+	}
+	var b strings.Builder
+	b.WriteString("unfinished runs (ctrl+s opens their sessions):")
+	for _, r := range msg.runs {
+		state := string(r.Status)
+		if r.Interrupted {
+			state = string(harness.MarkInterrupted)
+		}
+		fmt.Fprintf(&b, "\n  %s  session %s  %s  %s", r.ID, r.Session, state, m.desk().at(r.Updated))
+	}
+	m.pages.add(item{quiet: b.String()})
+	m.pages.follow = true
+	return m, nil, Intent{}
+}
+
+// notedMsg brings a record that was added to the conversation.
+type notedMsg struct {
+	to
+	records []harness.Record
+	err     error
+}
+
+// noteChange adds a change of the configuration to the conversation.
+func (m Model) noteChange(c harness.ConfigChange) tea.Cmd {
+	ctx, d, to, lease, at := m.ctx, m.deps, m.to(), m.own.lease, m.deps.Now()
+	return func() tea.Msg {
+		data, err := json.Marshal(c)
+		if err != nil {
+			return troubleMsg{to, fmt.Errorf("note the new %s: %w", c.Key, err)}
+		}
+		records, err := d.Transcript.Append(ctx, lease, harness.Record{Kind: harness.RecordConfig, Data: data, At: at})
+		return notedMsg{to, records, err}
+	}
+}
+
+func (msg notedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	if msg.err != nil {
+		m.failed = msg.err
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	for _, r := range msg.records {
+		m.pages.put(r)
+	}
+	return m, nil, Intent{}
+}

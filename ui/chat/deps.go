@@ -1,0 +1,115 @@
+package chat
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"cairn/harness"
+	"cairn/themes"
+	"cairn/ui/render"
+)
+
+// Sessions is what a chat needs of [harness.Sessions].
+type Sessions interface {
+	Get(ctx context.Context, id harness.SessionID) (harness.Session, error)
+	Edit(ctx context.Context, id harness.SessionID, e harness.SessionEdit) (harness.Session, error)
+}
+
+// Facts is what a chat needs of [harness.Facts].
+type Facts interface {
+	Save(ctx context.Context, f harness.Fact, key string) (harness.Fact, bool, error)
+	Forget(ctx context.Context, id string) error
+}
+
+// Setup is the configuration a session's next turn has.
+type Setup struct {
+	Run harness.RunConfig
+	// Label names the model in the header, such as "claude-sonnet".
+	Label string
+	// Window is the model's context window in tokens; 0 is unknown.
+	Window int64
+	// Notice is said once when the chat opens, such as why the model is
+	// offline; empty for none.
+	Notice string
+}
+
+// Deps are what chats need of the rest of the program. All fields but Facts
+// and Keys are required.
+type Deps struct {
+	Engine     harness.Engine
+	Transcript harness.Transcript
+	Sessions   Sessions
+	Owners     harness.Owners
+	Drafts     harness.Drafts
+	Prompts    harness.Prompts
+	// Facts is nil when memory is off.
+	Facts   Facts
+	Watcher harness.Watcher
+	// Config resolves the configuration of a session's next turn. It is called
+	// in a command and may read files.
+	Config func(ctx context.Context, s harness.Session) (Setup, error)
+	// Words turns an error into one sentence for the person.
+	Words func(error) string
+	// Holder is this window.
+	Holder harness.Holder
+	// Dir is the working directory of the runs started here.
+	Dir string
+	// Ephemeral says that nothing of the conversation is kept.
+	Ephemeral bool
+	Theme     *themes.Theme
+	// Markdown renders in Theme. Chats share it.
+	Markdown *render.Markdown
+	// Keys replaces keys of the table by action; no keys turn an action off.
+	Keys map[string][]string
+	Now  func() time.Time
+	Log  *slog.Logger
+}
+
+// Open says which session a chat is on.
+type Open struct {
+	// Session has at least the ID. For one that does not exist yet the other
+	// fields are what its first write stores.
+	Session harness.Session
+	// New says that the session is known not to exist.
+	New bool
+	// Prompt is sent as soon as the session is ours.
+	Prompt string
+	// Record is the message to show first; 0 is the last one.
+	Record int
+	// Number tells this chat's messages from those of others; see [Model.Owns].
+	Number int
+}
+
+// IntentKind says what an [Intent] wants.
+type IntentKind int
+
+// What a chat may want of the root.
+const (
+	// WantNothing is the zero value.
+	WantNothing IntentKind = iota
+	// WantSessions is the list of sessions.
+	WantSessions
+	// WantNew is a fresh session.
+	WantNew
+	// WantMemory is the memory browser.
+	WantMemory
+	// WantHelp is the help overlay.
+	WantHelp
+	// WantCopy is Text on the clipboard.
+	WantCopy
+	// WantSuspend is to be stopped as ctrl+z does it in a shell.
+	WantSuspend
+	// WantQuit is the end of the program; the chat is to be left first.
+	WantQuit
+	// WantRest says that a chat that was left is saved and may be forgotten.
+	WantRest
+	// WantRedraw is everything drawn anew.
+	WantRedraw
+)
+
+// Intent is what a chat wants of the root, which acts on it in the same call.
+type Intent struct {
+	Kind IntentKind
+	Text string
+}

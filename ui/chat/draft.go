@@ -1,0 +1,155 @@
+package chat
+
+import (
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+)
+
+// draftEvery is how late the draft may reach the store.
+const draftEvery = time.Second
+
+// draft is what was typed and queued, as far as it has to be stored.
+type draft struct {
+	queue []string
+	// version counts the changes; stored is the version on disk.
+	version, stored int
+	// armed says that a save is to come, saving that one is under way.
+	armed, saving bool
+	// eager says that the queue is to be sent as soon as the session is ours.
+	eager bool
+}
+
+// draftNow returns how to make the draft as it is now. Making it costs as much
+// as the text is long, so a command does it.
+func (m Model) draftNow() func() harness.Draft {
+	box, queue, at := m.box, m.draft.queue, m.deps.Now()
+	return func() harness.Draft {
+		d := harness.Draft{Queue: queue, At: at}
+		if !box.Blank() {
+			d.Text = box.Text()
+		}
+		return d
+	}
+}
+
+// takeDraft puts a stored draft into the box, unless something was typed.
+func (m Model) takeDraft(d harness.Draft) Model {
+	if len(d.Queue) > 0 {
+		m.draft.queue = append(append([]string(nil), d.Queue...), m.draft.queue...)
+	}
+	if d.Text != "" && m.box.Empty() {
+		m.box = m.box.SetText(d.Text)
+		m.notice = "your draft is back"
+	}
+	return m
+}
+
+// draftDueMsg says that it is time to store the draft.
+type draftDueMsg struct{ to }
+
+// armDraft sees to it that the draft is stored within a second.
+func (m Model) armDraft() (Model, tea.Cmd) {
+	if m.draft.armed || m.own.state == accessReader {
+		return m, nil
+	}
+	m.draft.armed = true
+	to := m.to()
+	return m, tea.Tick(draftEvery, func(time.Time) tea.Msg { return draftDueMsg{to} })
+}
+
+func (msg draftDueMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	m.draft.armed = false
+	m, cmd := m.saveDraft()
+	return m, cmd, Intent{}
+}
+
+// draftSavedMsg says how storing the draft went.
+type draftSavedMsg struct {
+	to
+	version int
+	err     error
+}
+
+// saveDraft stores the draft if it changed. One save at a time, so that an
+// older one never comes last.
+func (m Model) saveDraft() (Model, tea.Cmd) {
+	if m.draft.version == m.draft.stored || m.own.state == accessReader {
+		return m, nil
+	}
+	if m.draft.saving || m.own.state != accessOwner {
+		return m.armDraft()
+	}
+	m.draft.saving = true
+	ctx, d, to, id, version, now := m.ctx, m.deps, m.to(), m.session.ID, m.draft.version, m.draftNow()
+	return m, func() tea.Msg {
+		return draftSavedMsg{to, version, d.Drafts.Save(ctx, id, d.Holder, now())}
+	}
+}
+
+func (msg draftSavedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	m.draft.saving = false
+	if msg.err != nil {
+		m.failed = msg.err
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	m.draft.stored = msg.version
+	if m.draft.version != msg.version {
+		m, cmd := m.armDraft()
+		return m, cmd, Intent{}
+	}
+	return m, nil, Intent{}
+}
+
+// enqueue puts a message behind the run that is under way.
+func (m Model) enqueue(text string) Model {
+	m.draft.queue = append(m.draft.queue[:len(m.draft.queue):len(m.draft.queue)], text)
+	m.draft.version++
+	return m
+}
+
+// sendQueued sends the first queued message.
+func (m Model) sendQueued() (Model, tea.Cmd) {
+	if len(m.draft.queue) == 0 {
+		return m, nil
+	}
+	text := m.draft.queue[0]
+	m.draft.queue = m.draft.queue[1:]
+	m.draft.version++
+	m, cmd := m.send(text)
+	m.turn.queued = true
+	return m, cmd
+}
+
+// unqueue takes the last queued message back into the box.
+func (m Model) unqueue() Model {
+	n := len(m.draft.queue)
+	if n == 0 {
+		return m
+	}
+	text := m.draft.queue[n-1]
+	m.draft.queue = m.draft.queue[:n-1]
+	if !m.box.Blank() {
+		text += "\n" + m.box.Text()
+	}
+	m.box = m.box.SetText(text)
+	m.draft.version++
+	return m
+}
+
+// queueLine shows what is queued on one line.
+func (m Model) queueLine() string {
+	n := len(m.draft.queue)
+	if n == 0 {
+		return ""
+	}
+	first, rest, more := strings.Cut(strings.TrimSpace(m.draft.queue[0]), "\n")
+	if more && strings.TrimSpace(rest) != "" {
+		first += m.deps.Theme.Ornaments.Ellipsis
+	}
+	return "\"" + first + "\""
+}

@@ -1,0 +1,281 @@
+package chat
+
+import (
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+const (
+	// stopWithin is how soon a second esc must follow to stop a run, and
+	// quitWithin a second ctrl+c to quit.
+	stopWithin = 2 * time.Second
+	quitWithin = 2 * time.Second
+	// wheelLines is how far one notch of the wheel scrolls.
+	wheelLines = 3
+	// leaderKey begins the sequences of two keys.
+	leaderKey = "ctrl+x"
+)
+
+// key handles a key: of the search, of a sequence, of the table, or text.
+func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
+	if msg.Paste {
+		m, cmd := m.Paste(string(msg.Runes))
+		return m, cmd, Intent{}
+	}
+	var searched tea.Cmd
+	if m.past.searching {
+		var done bool
+		if m, searched, done = m.searchKey(msg); done {
+			return m, searched, Intent{}
+		}
+	}
+	name := msg.String()
+	switch {
+	case m.leader != "":
+		name = m.leader + " " + name
+		m.leader = ""
+	case name == leaderKey && m.leads():
+		m.leader = leaderKey
+		return m, nil, Intent{}
+	}
+	action, off := render.Match(m.Bindings(), name)
+	switch {
+	case action != "":
+		return m.do(action)
+	case (msg.Type == tea.KeyRunes || msg.Type == tea.KeySpace) && !msg.Alt && !strings.HasPrefix(name, leaderKey+" "):
+		m.box = m.box.Insert(string(msg.Runes))
+		m.draft.version++
+		m.past.at = 0
+	case off != "":
+		m.notice = off
+	}
+	return m, nil, Intent{}
+}
+
+// leads reports whether any binding is a sequence of two keys.
+func (m Model) leads() bool {
+	for _, b := range m.Bindings() {
+		for _, k := range b.Keys {
+			if strings.HasPrefix(k, leaderKey+" ") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// do carries out an action of the key table.
+func (m Model) do(action string) (Model, tea.Cmd, Intent) {
+	if strings.HasPrefix(action, "edit.") {
+		m, cmd := m.edit(action)
+		return m, cmd, Intent{}
+	}
+	if kind, ok := intents[action]; ok {
+		return m, nil, Intent{Kind: kind}
+	}
+	var cmd tea.Cmd
+	switch action {
+	case actSend:
+		return m.enter()
+	case actBreak:
+		return m.interrupt()
+	case actEOF:
+		return m.quit()
+	case actStop:
+		m, cmd = m.escape()
+	case actNewline:
+		m.box = m.box.Insert("\n")
+		m.draft.version++
+	case actUnqueue:
+		m = m.unqueue()
+	case actSearch:
+		m, cmd = m.search()
+	case actTake:
+		m, cmd = m.takeOver()
+	case actUnfold:
+		if next, ok := m.box.Unfold(); ok {
+			m.box = next
+		}
+	case actComplete:
+		m = m.complete()
+	case actDetails:
+		m.details = !m.details
+	case actThinking:
+		m.thinking = !m.thinking
+	case actContinue:
+		m, cmd = m.resume(*m.open, harness.ResumeContinue)
+	case actRetry:
+		m, cmd = m.resume(*m.open, harness.ResumeRetry)
+	case actDrop:
+		m, cmd = m.resume(*m.open, harness.ResumeDrop)
+	case actUndo:
+		m, cmd = m.forget()
+	default:
+		m, cmd = m.move(action)
+	}
+	return m, cmd, Intent{}
+}
+
+// intents are the actions that the root carries out.
+var intents = map[string]IntentKind{
+	actSessions: WantSessions, actNew: WantNew, actMemory: WantMemory, actHelp: WantHelp,
+	actQuestion: WantHelp, actSuspend: WantSuspend,
+}
+
+// edit carries out an action of the box. Up and down go to other prompts where
+// the box has no more lines.
+func (m Model) edit(action string) (Model, tea.Cmd) {
+	next, ok := m.box.Do(action, m.boxWidth())
+	switch {
+	case action == "edit.up" && !ok:
+		return m.history(1)
+	case action == "edit.down" && !ok:
+		return m.history(-1)
+	}
+	m.box = next
+	if ok {
+		m.draft.version++
+	}
+	return m, nil
+}
+
+// move scrolls the conversation.
+func (m Model) move(action string) (Model, tea.Cmd) {
+	h := m.rows()
+	switch action {
+	case actPageUp:
+		m.pages.scroll(m.desk(), -max(h-1, 1), h)
+	case actPageDown:
+		m.pages.scroll(m.desk(), max(h-1, 1), h)
+	case actHalfUp:
+		m.pages.scroll(m.desk(), -max(h/2, 1), h)
+	case actHalfDown:
+		m.pages.scroll(m.desk(), max(h/2, 1), h)
+	case actFollow:
+		m.pages.follow, m.pages.wantTop = true, false
+	case actTop:
+		if !m.pages.whole {
+			m.pages.wantTop = true
+			return m.older(0)
+		}
+		m.pages.home(m.desk(), h)
+	}
+	return m, nil
+}
+
+// wheel scrolls by a notch of the wheel.
+func (m Model) wheel(msg tea.MouseMsg) Model {
+	switch msg.Button {
+	case tea.MouseButtonWheelUp:
+		m.pages.scroll(m.desk(), -wheelLines, m.rows())
+	case tea.MouseButtonWheelDown:
+		m.pages.scroll(m.desk(), wheelLines, m.rows())
+	default:
+	}
+	return m
+}
+
+// enter sends what is in the box, or breaks the line after a backslash.
+func (m Model) enter() (Model, tea.Cmd, Intent) {
+	if next, ok := m.box.Continued(); ok {
+		m.box = next
+		m.draft.version++
+		return m, nil, Intent{}
+	}
+	if m.box.Blank() {
+		m.notice = ""
+		if len(m.draft.queue) > 0 && !m.turn.active() && m.own.state == accessOwner {
+			m, cmd := m.sendQueued()
+			return m, cmd, Intent{}
+		}
+		return m, nil, Intent{}
+	}
+	p := ParseSlash(m.box.Text())
+	switch {
+	case p.Typed != "" && p.Name == "":
+		m.notice = "/" + render.SafeLine(p.Typed) + " is no command; the nearest is /" + p.Nearest + ". A space before the slash sends it as text"
+		return m, nil, Intent{}
+	case p.Name != "":
+		return m.command(p)
+	case m.own.state == accessReader || m.own.state == accessHanding:
+		m.notice = "this window is read-only: ctrl+x t or /takeover takes the session over; your text stays here"
+		return m, nil, Intent{}
+	}
+	m.box = m.box.SetText("")
+	m.draft.version++
+	m, cmd := m.submitText(p.Text)
+	return m, cmd, Intent{}
+}
+
+// submitText sends a message now, or after what is under way.
+func (m Model) submitText(text string) (Model, tea.Cmd) {
+	switch {
+	case m.own.state == accessOwner && !m.turn.active():
+		return m.send(text)
+	case m.own.state == accessOpening:
+		m.draft.eager = true
+	}
+	return m.enqueue(text), nil
+}
+
+// escape closes a notice, or stops the run when it comes twice.
+func (m Model) escape() (Model, tea.Cmd) {
+	now := m.deps.Now()
+	if m.turn.active() {
+		if !m.escAt.IsZero() && now.Sub(m.escAt) <= stopWithin {
+			m.escAt = time.Time{}
+			return m.stopRun()
+		}
+		m.escAt = now
+		return m, nil
+	}
+	m.notice, m.own.silent = "", false
+	return m, nil
+}
+
+// interrupt is ctrl+c: it stops the run at once, else clears the box, else
+// quits when it comes twice.
+func (m Model) interrupt() (Model, tea.Cmd, Intent) {
+	switch now := m.deps.Now(); {
+	case m.turn.active() && m.turn.phase != phaseStopping:
+		m, cmd := m.stopRun()
+		return m, cmd, Intent{}
+	case !m.box.Empty():
+		m.past = m.past.added(m.box.Text())
+		m.box = m.box.SetText("")
+		m.draft.version++
+		m.notice = "cleared; ctrl+_ brings it back"
+		return m, nil, Intent{}
+	case !m.breakAt.IsZero() && now.Sub(m.breakAt) <= quitWithin:
+		return m.quit()
+	default:
+		m.breakAt = now
+		m.notice = "ctrl+c again quits; everything is kept"
+		return m, nil, Intent{}
+	}
+}
+
+// quit asks the root to end the program.
+func (m Model) quit() (Model, tea.Cmd, Intent) {
+	return m, nil, Intent{Kind: WantQuit}
+}
+
+// complete finishes the name of a command as far as it is clear.
+func (m Model) complete() Model {
+	found := completions(m.box.Text())
+	if len(found) == 0 {
+		return m
+	}
+	name := "/" + found[0].Name
+	if found[0].Arg != "" {
+		name += " "
+	}
+	m.box = m.box.SetText(name)
+	m.draft.version++
+	return m
+}

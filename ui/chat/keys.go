@@ -1,0 +1,112 @@
+package chat
+
+import (
+	"cairn/ui/chat/compose"
+	"cairn/ui/render"
+)
+
+// Actions of the chat's own keys.
+const (
+	actSend     = "chat.send"
+	actNewline  = "chat.newline"
+	actStop     = "chat.stop"
+	actBreak    = "chat.break"
+	actEOF      = "chat.quit"
+	actSuspend  = "chat.suspend"
+	actSessions = "chat.sessions"
+	actNew      = "chat.new"
+	actMemory   = "chat.memory"
+	actHelp     = "chat.help"
+	actQuestion = "chat.help-empty"
+	actDetails  = "chat.details"
+	actThinking = "chat.thinking"
+	actUnqueue  = "chat.unqueue"
+	actSearch   = "chat.search"
+	actTake     = "chat.takeover"
+	actUnfold   = "chat.unfold"
+	actComplete = "chat.complete"
+	actPageUp   = "chat.page-up"
+	actPageDown = "chat.page-down"
+	actHalfUp   = "chat.half-up"
+	actHalfDown = "chat.half-down"
+	actTop      = "chat.top"
+	actFollow   = "chat.follow"
+	actContinue = "chat.continue"
+	actRetry    = "chat.retry"
+	actDrop     = "chat.drop"
+	actUndo     = "chat.undo-memory"
+)
+
+// Why a key may be off.
+const (
+	offText   = "only with an empty box"
+	offNoRun  = "nothing is running"
+	offNoOpen = "no run is unfinished"
+	offOwner  = "this window owns the session"
+)
+
+// Bindings are the chat's keys as they work now, for the footer, the help and
+// the key handler itself.
+func (m Model) Bindings() []render.Binding {
+	empty, open := "", ""
+	if !m.box.Empty() {
+		empty, open = offText, offText
+	}
+	if !m.offers() {
+		open = offNoOpen
+	}
+	b := func(action, help, group string, rank int, off string, keys ...string) render.Binding {
+		return render.Binding{Action: action, Keys: keys, Help: help, Group: group, Rank: rank, Off: off}
+	}
+	when := func(ok bool, why string) string {
+		if ok {
+			return ""
+		}
+		return why
+	}
+	own := []render.Binding{
+		b(actSend, "send (queue if busy)", "Writing", 0, "", "enter"),
+		b(actNewline, "new line; also \\ before enter", "Writing", 0, "", "ctrl+j", "alt+enter", "shift+enter"),
+		b(actSearch, "search prompts", "Writing", 0, "", "ctrl+r"),
+		b(actUnfold, "unfold a paste", "Writing", 0, when(!m.box.Empty(), "the box is empty"), "ctrl+x u"),
+		b(actComplete, "complete a command", "Writing", 0, when(m.box.Starts("/"), "no command is typed"), "tab"),
+		b(actUnqueue, "take back queued", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
+		b(actStop, "twice: stop, keep the text", "Running", 0, "", "esc"),
+		b(actBreak, "stop now; clear the box; twice: quit", "Running", 0, "", "ctrl+c"),
+		b(actContinue, "continue the unfinished answer", "Running", 0, open, "c"),
+		b(actRetry, "retry it", "Running", 0, open, "r"),
+		b(actDrop, "drop it", "Running", 0, open, "d"),
+		b(actPageUp, "page up", "Reading", 0, "", "pgup"),
+		b(actPageDown, "page down", "Reading", 0, "", "pgdown"),
+		b(actHalfUp, "half a page up", "Reading", 0, "", "ctrl+pgup"),
+		b(actHalfDown, "half a page down", "Reading", 0, "", "ctrl+pgdown"),
+		b(actTop, "first message", "Reading", 0, empty, "home"),
+		b(actFollow, "follow the end", "Reading", 0, empty, "end"),
+		b(actDetails, "details", "Reading", 4, "", "ctrl+o"),
+		b(actThinking, "thinking", "Reading", 5, "", "ctrl+t"),
+		b(actSessions, "sessions", "Going places", 1, "", "ctrl+s", "ctrl+x l"),
+		b(actNew, "new", "Going places", 2, "", "ctrl+n", "ctrl+x n"),
+		b(actMemory, "memory", "Going places", 3, "", "ctrl+x f"),
+		b(actTake, "take over", "Going places", 1, when(m.own.state == accessReader, offOwner), "ctrl+x t"),
+		b(actHelp, "help", "Going places", 0, "", "f1"),
+		b(actQuestion, "help", "Going places", 6, empty, "?"),
+		b(actUndo, "undo the last memory write", "Going places", 0, when(m.box.Empty() && m.remembered != "", offText), "ctrl+_"),
+		b(actEOF, "quit, if empty", "Going places", 0, empty, "ctrl+d"),
+		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
+	}
+	return rebind(append(own, compose.Bindings()...), m.deps.Keys)
+}
+
+// rebind replaces keys by action.
+func rebind(bindings []render.Binding, keys map[string][]string) []render.Binding {
+	for i, b := range bindings {
+		if own, ok := keys[b.Action]; ok {
+			bindings[i].Keys = own
+		}
+	}
+	return bindings
+}
+
+// Actions lists the names of all actions that keys may be given to, with the
+// keys they have by default.
+func Actions() []render.Binding { return Model{}.Bindings() }

@@ -1,0 +1,282 @@
+package chat
+
+import (
+	"errors"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+const (
+	// firstPage is how many records are read when a session is opened, and
+	// olderPage how many more when one scrolls up to them.
+	firstPage = 40
+	olderPage = 100
+)
+
+// loadedMsg brings the session and the end of its conversation.
+type loadedMsg struct {
+	to
+	session *harness.Session // nil if it does not exist yet
+	records []harness.Record
+	setup   *Setup
+	err     error
+	config  error
+	// branch says that whatever is shown is to be replaced.
+	branch bool
+}
+
+// load reads the session and the end of its conversation.
+func (m Model) load() tea.Cmd { return m.read(m.own.fresh, m.session, true) }
+
+// reload reads what has changed since.
+func (m Model) reload() tea.Cmd { return m.read(false, m.session, false) }
+
+// read is the command behind load and reload.
+func (m Model) read(fresh bool, session harness.Session, config bool) tea.Cmd {
+	ctx, d, to := m.ctx, m.deps, m.to()
+	return func() tea.Msg {
+		out := loadedMsg{to: to}
+		if !fresh {
+			got, err := d.Sessions.Get(ctx, session.ID)
+			switch {
+			case err == nil:
+				out.session, session = &got, got
+				out.records, out.err = d.Transcript.Tail(ctx, session.ID, 0, firstPage)
+			case !errors.Is(err, harness.ErrNotFound):
+				out.err = err
+			}
+		}
+		if config {
+			setup, err := d.Config(ctx, session)
+			out.setup, out.config = &setup, err
+		}
+		return out
+	}
+}
+
+func (msg loadedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	var cmds []tea.Cmd
+	if msg.setup != nil {
+		if msg.config != nil {
+			m.notice = m.deps.Words(msg.config)
+		} else {
+			m.setup = *msg.setup
+			if msg.setup.Notice != "" {
+				m.pages.add(item{quiet: msg.setup.Notice})
+			}
+		}
+	}
+	if msg.err != nil {
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	if msg.session != nil {
+		m = m.describes(*msg.session)
+		for _, r := range msg.records {
+			m.learn(r)
+		}
+		if msg.branch {
+			m.pages.reset(msg.records)
+		} else if !m.turn.active() {
+			m.pages.merge(msg.records)
+		}
+		m.context = contextOf(msg.records, m.context)
+		if m.goal > 0 && !m.pages.show(m.desk(), m.goal, m.rows()) && !m.pages.whole {
+			var cmd tea.Cmd
+			m, cmd = m.older(0)
+			cmds = append(cmds, cmd)
+		} else {
+			m.goal = 0
+		}
+	}
+	return m, tea.Batch(cmds...), Intent{}
+}
+
+// describes takes what the store knows of the session.
+func (m Model) describes(s harness.Session) Model {
+	m.session, m.stored = s, s.Records > 0 || s.Messages > 0
+	if m.saved.Before(s.Updated) {
+		m.saved = s.Updated
+	}
+	return m
+}
+
+// contextOf is the number of tokens that the last answer's call had.
+func contextOf(records []harness.Record, unknown int64) int64 {
+	for i := len(records) - 1; i >= 0; i-- {
+		if msg := records[i].Message; msg != nil && msg.Usage != nil {
+			return msg.Usage.Input + msg.Usage.Output
+		}
+	}
+	return unknown
+}
+
+// describedMsg brings the session's title, usage and times anew.
+type describedMsg struct {
+	to
+	session harness.Session
+	err     error
+}
+
+// describe reads what the store knows of the session.
+func (m Model) describe() tea.Cmd {
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	return func() tea.Msg {
+		s, err := d.Sessions.Get(ctx, id)
+		return describedMsg{to, s, err}
+	}
+}
+
+func (msg describedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	switch {
+	case msg.err == nil:
+		m = m.describes(msg.session)
+	case !errors.Is(msg.err, harness.ErrNotFound):
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	return m, nil, Intent{}
+}
+
+// olderMsg brings records before those loaded.
+type olderMsg struct {
+	to
+	before  int // the oldest record loaded when it was asked for
+	records []harness.Record
+	err     error
+}
+
+// older loads records before those loaded; limit 0 is all of them.
+func (m Model) older(limit int) (Model, tea.Cmd) {
+	first, ok := m.pages.first()
+	if !ok || m.pages.whole || m.pages.loading {
+		return m, nil
+	}
+	m.pages.loading = true
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	return m, func() tea.Msg {
+		records, err := d.Transcript.Tail(ctx, id, first.Prev, limit)
+		return olderMsg{to, first.Seq, records, err}
+	}
+}
+
+func (msg olderMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	first, ok := m.pages.first()
+	if !ok || first.Seq != msg.before {
+		return m, nil, Intent{}
+	}
+	if msg.err != nil {
+		m.pages.loading, m.pages.whole = false, true
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	for _, r := range msg.records {
+		m.learn(r)
+	}
+	m.pages.prepend(msg.records)
+	switch {
+	case m.goal > 0:
+		m.pages.show(m.desk(), m.goal, m.rows())
+		m.goal = 0
+	case m.pages.wantTop:
+		m.pages.wantTop = false
+		m.pages.home(m.desk(), m.rows())
+	}
+	return m, nil, Intent{}
+}
+
+// openMsg brings the runs that have not ended.
+type openMsg struct {
+	to
+	own    *harness.Run
+	others int
+	err    error
+}
+
+// findOpen looks for runs that have not ended and that nobody drives.
+func (m Model) findOpen() tea.Cmd {
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	return func() tea.Msg {
+		runs, err := d.Engine.List(ctx, harness.RunFilter{Unfinished: true})
+		out := openMsg{to: to, err: err}
+		for _, r := range runs {
+			switch {
+			case r.Status == harness.RunRunning && !r.Interrupted:
+			case r.Session == id:
+				if full, err := d.Engine.Get(ctx, r.ID); err == nil {
+					r = full
+				}
+				if out.own == nil || r.Started.After(out.own.Started) {
+					out.own = &r
+				}
+			default:
+				out.others++
+			}
+		}
+		return out
+	}
+}
+
+func (msg openMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	if msg.turn != m.turn.n || m.turn.active() {
+		return m, nil, Intent{}
+	}
+	m.open, m.others = msg.own, msg.others
+	m.turn.live = nil
+	if msg.err != nil {
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	if r := msg.own; r != nil && r.Partial != nil {
+		m = m.showPartial(*r.Partial, string(harness.MarkInterrupted))
+	}
+	return m, nil, Intent{}
+}
+
+// showPartial shows text on disk that is no message.
+func (m Model) showPartial(p harness.Partial, mark string) Model {
+	l := newLive(m.deps.Markdown)
+	l.attempt, l.n, l.mark, l.at = p.Attempt, len(p.Text), mark, p.At
+	l.thinking = []byte(p.Thinking)
+	l.text.Append(p.Text)
+	m.turn.live = l
+	return m
+}
+
+// offers reports whether the keys of the unfinished run work.
+func (m Model) offers() bool {
+	return m.open != nil && m.box.Empty() && !m.turn.active() && m.own.state == accessOwner
+}
+
+// openWords describes the unfinished run and what may be done with it.
+func (m Model) openWords() string {
+	if m.open == nil || m.turn.active() {
+		return ""
+	}
+	what := "an answer was interrupted"
+	switch m.open.Status {
+	case harness.RunFailed:
+		what = "the answer failed"
+	case harness.RunPaused:
+		what = "an answer is paused"
+	case harness.RunAwaiting:
+		return "a decision is waiting in this session; it cannot be taken on this screen yet"
+	case harness.RunRunning, harness.RunCompleted, harness.RunCancelled:
+	}
+	if at := m.open.Updated; !at.IsZero() {
+		what += " " + at.In(m.deps.Now().Location()).Format("15:04")
+	}
+	if e := m.open.Error; e != nil {
+		what += ": " + render.SafeLine(e.Text)
+	}
+	return what
+}
+
+// clock is a time of day.
+func (m Model) clock(t time.Time) string {
+	return t.In(m.deps.Now().Location()).Format("15:04:05")
+}

@@ -1,0 +1,85 @@
+package chat
+
+import (
+	"errors"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+)
+
+// peekMsg brings what a reader sees of a session that another window writes.
+type peekMsg struct {
+	to
+	session *harness.Session
+	records []harness.Record
+	partial *harness.Partial
+	err     error
+}
+
+// peek reads the end of the conversation and the text that streams in another
+// window.
+func (m Model) peek() tea.Cmd {
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	return func() tea.Msg {
+		out := peekMsg{to: to}
+		s, err := d.Sessions.Get(ctx, id)
+		if err != nil {
+			if !errors.Is(err, harness.ErrNotFound) {
+				out.err = err
+			}
+			return out
+		}
+		out.session = &s
+		if out.records, out.err = d.Transcript.Tail(ctx, id, 0, firstPage); out.err != nil {
+			return out
+		}
+		runs, err := d.Engine.List(ctx, harness.RunFilter{Session: id, Unfinished: true})
+		if err != nil {
+			out.err = err
+			return out
+		}
+		for _, r := range runs {
+			full, err := d.Engine.Get(ctx, r.ID)
+			switch {
+			case err == nil && full.Partial != nil:
+				out.partial = full.Partial
+			case err != nil && !errors.Is(err, harness.ErrNotFound):
+				out.err = err
+			}
+		}
+		return out
+	}
+}
+
+func (msg peekMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	m, again := m.looked()
+	if m.own.state != accessReader {
+		return m, again, Intent{}
+	}
+	if msg.err != nil {
+		m, cmd := m.trouble(msg.err)
+		return m, tea.Batch(again, cmd), Intent{}
+	}
+	if msg.session == nil {
+		return m, again, Intent{}
+	}
+	m = m.describes(*msg.session)
+	for _, r := range msg.records {
+		m.learn(r)
+	}
+	m.pages.merge(msg.records)
+	m.context = contextOf(msg.records, m.context)
+	switch {
+	case msg.partial == nil:
+		m.turn.live = nil
+	case m.turn.live != nil && m.turn.live.attempt == msg.partial.Attempt:
+		// The text has most often only grown: what is laid out stays.
+		m.turn.live.text.Set(msg.partial.Text)
+		m.turn.live.n = len(msg.partial.Text)
+		m.turn.live.thinking = []byte(msg.partial.Thinking)
+	default:
+		m = m.showPartial(*msg.partial, "writing")
+	}
+	return m, again, Intent{}
+}

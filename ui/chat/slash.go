@@ -1,0 +1,145 @@
+package chat
+
+import (
+	"sort"
+	"strings"
+)
+
+// Slash is a command of the text box.
+type Slash struct {
+	// Name is the name it is listed by, without the slash.
+	Name string
+	// Other are further names.
+	Other []string
+	// Arg describes what may follow; empty for nothing.
+	Arg string
+	// Help says in a few words what it does.
+	Help string
+}
+
+// Slashes lists the commands, in the order of the help.
+func Slashes() []Slash {
+	return []Slash{
+		{Name: "new", Other: []string{"clear"}, Help: "start a new chat; this one is kept"},
+		{Name: "sessions", Other: []string{"resume", "continue"}, Help: "list the sessions"},
+		{Name: "rename", Other: []string{"name"}, Arg: "TITLE", Help: "give this session a title"},
+		{Name: "memory", Other: []string{"facts", "notes", "inbox"}, Help: "open the memory browser"},
+		{Name: "remember", Arg: "TEXT", Help: "save a fact"},
+		{Name: "copy", Arg: "[N]", Help: "copy the last answer, or its code block N"},
+		{Name: "retry", Help: "answer the last message again"},
+		{Name: "model", Other: []string{"models"}, Arg: "[PROVIDER/NAME]", Help: "show or change the model of this session"},
+		{Name: "runs", Help: "list unfinished runs"},
+		{Name: "takeover", Help: "take this session over from another window"},
+		{Name: "redraw", Help: "draw the screen anew"},
+		{Name: "doctor", Help: "how to check the set-up"},
+		{Name: "help", Other: []string{"?"}, Help: "keys and commands"},
+		{Name: "quit", Other: []string{"exit", "q"}, Help: "leave; everything is kept"},
+	}
+}
+
+// Parsed is what was typed, told apart.
+type Parsed struct {
+	// Name is the listed name of a command; empty for a message.
+	Name string
+	// Arg is what follows a command, trimmed.
+	Arg string
+	// Text is the message to send.
+	Text string
+	// Nearest is set when the text begins like a command that does not exist.
+	Nearest string
+	// Typed is the command's name as typed.
+	Typed string
+}
+
+// ParseSlash tells a command from a message. A leading space or a doubled
+// slash makes a message of what would be a command.
+func ParseSlash(text string) Parsed {
+	switch {
+	case strings.HasPrefix(text, "//"), strings.HasPrefix(text, " /"):
+		return Parsed{Text: text[1:]}
+	case !strings.HasPrefix(text, "/"):
+		return Parsed{Text: text}
+	}
+	head, arg := text[1:], ""
+	if i := strings.IndexAny(head, " \n\t"); i >= 0 {
+		head, arg = head[:i], strings.TrimSpace(head[i:])
+	}
+	for _, s := range Slashes() {
+		if s.is(head) {
+			return Parsed{Name: s.Name, Arg: arg, Typed: head}
+		}
+	}
+	return Parsed{Nearest: nearestSlash(head), Typed: head}
+}
+
+func (s Slash) is(name string) bool {
+	if s.Name == name {
+		return true
+	}
+	for _, o := range s.Other {
+		if o == name {
+			return true
+		}
+	}
+	return false
+}
+
+// completions lists the commands that begin like the text.
+func completions(text string) []Slash {
+	var found []Slash
+	for _, s := range Slashes() {
+		if strings.HasPrefix("/"+s.Name, text) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// nearestSlash is the listed name with the least distance to name.
+func nearestSlash(name string) string {
+	names := make([]string, 0, 32)
+	for _, s := range Slashes() {
+		names = append(names, s.Name)
+		names = append(names, s.Other...)
+	}
+	sort.SliceStable(names, func(i, j int) bool { return distance(name, names[i]) < distance(name, names[j]) })
+	for _, s := range Slashes() {
+		if s.is(names[0]) {
+			return s.Name
+		}
+	}
+	return names[0]
+}
+
+// distance is the number of letters to insert, delete, replace or swap with a
+// neighbour to make b of a, where a common beginning counts half a letter.
+func distance(a, b string) int {
+	if len(a) > 64 { // nobody misspells that much
+		return len(a)
+	}
+	x, y := []rune(a), []rune(b)
+	before, row := make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range row {
+		row[j] = 2 * j
+	}
+	var older []int
+	for i := range x {
+		older, before, row = before, row, make([]int, len(y)+1)
+		row[0] = 2 * (i + 1)
+		for j := range y {
+			cost := 2
+			if x[i] == y[j] {
+				cost = 0
+			}
+			row[j+1] = min(before[j+1]+2, row[j]+2, before[j]+cost)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], older[j-1]+2)
+			}
+		}
+	}
+	d := row[len(y)]
+	if len(x) > 0 && len(y) > 0 && x[0] == y[0] {
+		d--
+	}
+	return d
+}

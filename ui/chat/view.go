@@ -1,0 +1,385 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+const (
+	// Below these sizes there is only a notice.
+	leastWidth, leastHeight = 20, 6
+	// Below these the header keeps title and saved state, the footer folds,
+	// and the rule below the header goes.
+	fullWidth, fullHeight, ruleHeight = 80, 20, 14
+	// noticeRows is how many rows a notice may take.
+	noticeRows = 3
+	// boxRows is how many rows the box may take, if it is no more than a third
+	// of the screen.
+	boxRows = 10
+	// promptWidth is the room for the sign before the text.
+	promptWidth = 2
+)
+
+// foot is what stands below the conversation.
+type foot struct {
+	lines []string
+	// x and y are the caret's place, y counted from the foot's first line.
+	x, y int
+}
+
+// View draws the screen: at most height lines of at most width cells.
+func (m Model) View() string {
+	if m.width <= 0 || m.height <= 0 {
+		return ""
+	}
+	if m.small() {
+		return render.Truncate("the window is too small", m.width, "") + strings.Repeat("\n", m.height-1)
+	}
+	f := m.foot(true)
+	lines := m.head()
+	room := max(m.height-len(lines)-len(f.lines), 0)
+	body := m.pages.window(m.desk(), room)
+	lines = append(lines, body...)
+	for range room - len(body) {
+		lines = append(lines, "")
+	}
+	lines = append(lines, f.lines...)
+	return strings.Join(lines[:min(len(lines), m.height)], "\n")
+}
+
+// Cursor is the caret's place on the screen.
+func (m Model) Cursor() (x, y int, visible bool) {
+	if m.small() {
+		return 0, 0, false
+	}
+	f := m.foot(false)
+	y = m.height - len(f.lines) + f.y
+	return min(f.x, m.width-1), y, y >= 0 && y < m.height
+}
+
+func (m Model) small() bool { return m.width < leastWidth || m.height < leastHeight }
+
+// rows is the height of the conversation.
+func (m Model) rows() int {
+	if m.small() {
+		return 0
+	}
+	return max(m.height-m.headRows()-len(m.foot(false).lines), 0)
+}
+
+func (m Model) headRows() int {
+	if m.height < ruleHeight {
+		return 1
+	}
+	return 2
+}
+
+// head is the line with title, model, context, cost and saved state.
+func (m Model) head() []string {
+	p, o := m.deps.Theme.Paints, m.deps.Theme.Ornaments
+	dot := p.Muted.On(" " + o.Dot + " ")
+	left := " " + p.Title.On(m.title())
+	var right []string
+	if m.own.state == accessReader {
+		right = append(right, p.Warning.On("read-only"))
+	}
+	if m.width >= fullWidth {
+		if m.setup.Label != "" {
+			left += dot + p.Muted.On(render.SafeLine(m.setup.Label))
+		}
+		if m.context > 0 && m.setup.Window > 0 {
+			right = append(right, p.Muted.On(fmt.Sprintf("%d%% ctx", min(m.context*100/m.setup.Window, 999))))
+		}
+		if cost := costWords(m.session.Usage); cost != "" {
+			right = append(right, p.Muted.On(cost))
+		}
+	}
+	if s := m.savedWords(); s != "" {
+		paint := p.Muted
+		if m.failed != nil {
+			paint = p.Error
+		}
+		right = append(right, paint.On(render.Truncate(s, max(m.width/2, 8), o.Ellipsis)))
+	}
+	lines := []string{render.Truncate(render.Fit(left, strings.Join(right, dot)+" ", m.width), m.width, "")}
+	if m.headRows() > 1 {
+		lines = append(lines, m.rule())
+	}
+	return lines
+}
+
+// title is the session's title, or what it is called without one.
+func (m Model) title() string {
+	switch {
+	case m.session.Title != "":
+		return render.SafeLine(m.session.Title)
+	case m.stored:
+		return string(m.session.ID)
+	}
+	return "New chat"
+}
+
+func costWords(u harness.Usage) string {
+	switch {
+	case u == harness.Usage{}:
+		return ""
+	case !u.CostKnown:
+		return "cost unknown"
+	}
+	return fmt.Sprintf("$%.2f", u.Cost)
+}
+
+// savedWords is the saved state.
+func (m Model) savedWords() string {
+	switch {
+	case m.deps.Ephemeral:
+		return "not kept"
+	case m.failed != nil:
+		return "not saved: " + render.SafeLine(m.deps.Words(m.failed))
+	case m.saved.IsZero():
+		return ""
+	}
+	now := m.deps.Now()
+	if now.Sub(m.saved) < 24*time.Hour && now.Day() == m.saved.In(now.Location()).Day() {
+		return "saved " + m.clock(m.saved)
+	}
+	return "saved " + m.saved.In(now.Location()).Format("2 Jan 15:04")
+}
+
+func (m Model) rule() string {
+	o := m.deps.Theme.Ornaments.Rule
+	return m.deps.Theme.Paints.Border.On(strings.Repeat(o, m.width/max(render.Width(o), 1)))
+}
+
+// foot draws what stands below the conversation. Status is left empty unless
+// asked for: it needs the conversation.
+func (m Model) foot(status bool) foot {
+	var f foot
+	for _, n := range m.notices() {
+		f.lines = append(f.lines, n)
+	}
+	line := ""
+	if status {
+		line = m.status()
+	}
+	f.lines = append(f.lines, line, m.rule())
+	m.drawBox(&f)
+	if q := m.queueLine(); q != "" {
+		p := m.deps.Theme.Paints
+		left := fmt.Sprintf("  queued %d: %s", len(m.draft.queue), render.SafeLine(q))
+		f.lines = append(f.lines, p.Muted.On(render.Fit(left, "alt+up edit queue", m.width)))
+	}
+	f.lines = append(f.lines, m.hints())
+	return f
+}
+
+// notices are the lines that say something to the person: of the unfinished
+// run, of the session's owner, and what happened last.
+func (m Model) notices() []string {
+	p, dot := m.deps.Theme.Paints, " "+m.deps.Theme.Ornaments.Dot+" "
+	var out []string
+	add := func(text, keys string) {
+		lines := render.Wrap(render.Safe(text)+keys, m.width)
+		for _, l := range lines[:min(len(lines), noticeRows)] {
+			out = append(out, p.Warning.On(render.Truncate(l, m.width, "")))
+		}
+	}
+	if w := m.openWords(); w != "" && m.own.state == accessOwner {
+		keys := dot + "c continue" + dot + "r retry" + dot + "d drop"
+		if !m.box.Empty() {
+			keys = dot + "a message starts a new turn"
+		}
+		add(w, keys)
+	}
+	if m.own.state == accessReader && m.own.holder.PID != 0 {
+		keys := dot + "ctrl+x t take over"
+		switch {
+		case m.own.silent:
+			keys = dot + "ctrl+x t again takes the session by force"
+		case m.own.asking:
+			keys = dot + "asked" + m.deps.Theme.Ornaments.Ellipsis
+		}
+		add("open in "+m.own.holder.String(), keys)
+	}
+	if m.notice != "" {
+		add(m.notice, "")
+	}
+	if len(out) > m.height/3 {
+		out = out[len(out)-max(m.height/3, 1):]
+	}
+	return out
+}
+
+// status is the run line, with what is new below the lines seen.
+func (m Model) status() string {
+	p, o := m.deps.Theme.Paints, m.deps.Theme.Ornaments
+	left, right := m.runLine(), ""
+	if left == "" && m.others > 0 {
+		left = p.Muted.On(" " + count(m.others, "unfinished run") + ": /runs")
+	}
+	if !m.pages.follow {
+		right = o.Down + " "
+		if n := m.pages.fresh(m.desk()); n > 0 {
+			right += count(n, "new line") + " " + o.Dot + " "
+		}
+		right = p.Accent.On(right+"End to follow") + " "
+	}
+	if m.pages.loading && m.pages.wantTop {
+		right = p.Muted.On("loading"+o.Ellipsis) + " "
+	}
+	if left == "" && right == "" {
+		return ""
+	}
+	return render.Truncate(render.Fit(left, right, m.width), m.width, "")
+}
+
+// runLine says what the run does, for how long, and how to stop it.
+func (m Model) runLine() string {
+	t := m.turn
+	if !t.active() {
+		return ""
+	}
+	p, o := m.deps.Theme.Paints, m.deps.Theme.Ornaments
+	word := "waiting"
+	switch {
+	case t.phase == phaseStarting:
+		word = "sending"
+	case t.phase == phaseStopping:
+		word = "stopping"
+	case t.live.now != "":
+		word = t.live.now
+	case t.live.n > 0:
+		word = "writing"
+	case len(t.live.thinking) > 0:
+		word = "thinking"
+	}
+	out := p.Accent.On(o.Running) + " " + word + o.Ellipsis + " " + elapsed(m.deps.Now().Sub(t.since))
+	if t.step > 1 {
+		out += p.Muted.On(fmt.Sprintf(" %s step %d", o.Dot, t.step))
+	}
+	if t.phase != phaseStopping {
+		hint := "esc esc stop"
+		if !m.escAt.IsZero() && m.deps.Now().Sub(m.escAt) <= stopWithin {
+			hint = "esc again stops"
+		}
+		out += p.Muted.On(" " + o.Dot + " " + hint)
+	}
+	return out
+}
+
+// elapsed is a duration in whole seconds.
+func elapsed(d time.Duration) string {
+	s := int(d / time.Second)
+	if s < 60 {
+		return fmt.Sprintf("%ds", s)
+	}
+	return fmt.Sprintf("%dm%02ds", s/60, s%60)
+}
+
+// boxWidth is how wide the text in the box may be; the caret has one cell
+// more.
+func (m Model) boxWidth() int { return max(m.width-promptWidth-1, 1) }
+
+// drawBox draws the box, or the search of prompts in its place.
+func (m Model) drawBox(f *foot) {
+	p := m.deps.Theme.Paints
+	if m.past.searching {
+		line := "search prompts: " + render.SafeLine(m.past.query)
+		f.x, f.y = render.Width(line), len(f.lines)
+		found := "  (none)"
+		if i := m.past.find(m.past.hit); i >= 0 {
+			found = "  " + firstLine(m.past.prompts[i])
+		}
+		f.lines = append(f.lines, render.Truncate(line+p.Muted.On(render.SafeLine(found)), m.width, ""))
+		return
+	}
+	l := m.box.Layout(m.boxWidth())
+	rows := min(len(l.Rows), max(min(boxRows, m.height/3), 1))
+	from := min(max(l.Row-rows+1, 0), len(l.Rows)-rows)
+	if from > l.Row {
+		from = l.Row
+	}
+	f.x, f.y = promptWidth+l.Col, len(f.lines)+l.Row-from
+	for i, row := range l.Rows[from : from+rows] {
+		sign := "  "
+		if i == 0 && from == 0 {
+			sign = p.Accent.On(">") + " "
+		}
+		f.lines = append(f.lines, sign+row)
+	}
+	if m.box.Empty() {
+		hint := "write a message; / for commands"
+		if m.own.state == accessReader {
+			hint = "read-only; ctrl+x t takes the session over"
+		}
+		f.lines[len(f.lines)-1] += render.Truncate(p.Placeholder.On(hint), m.boxWidth(), "")
+	}
+}
+
+// hints is the last line: keys that work now, or the commands that fit what is
+// typed.
+func (m Model) hints() string {
+	p := m.deps.Theme.Paints
+	var parts []string
+	switch {
+	case m.leader != "":
+		for _, b := range m.Bindings() {
+			for _, k := range b.Keys {
+				if rest, ok := strings.CutPrefix(k, m.leader+" "); ok && b.Off == "" {
+					parts = append(parts, p.Key.On(rest)+" "+p.Muted.On(b.Help))
+				}
+			}
+		}
+	case m.box.Starts("/"):
+		for _, s := range completions(m.box.Text()) {
+			parts = append(parts, p.Key.On("/"+s.Name)+" "+p.Muted.On(s.Help))
+		}
+	case m.height < fullHeight:
+		if m.box.Empty() {
+			parts = append(parts, p.Key.On("?")+" "+p.Muted.On("help"))
+		}
+	default:
+		parts = m.footer()
+	}
+	line := ""
+	for _, part := range parts {
+		next := line + " " + part + " "
+		if render.Width(next) > m.width {
+			break
+		}
+		line = next
+	}
+	return line
+}
+
+// footer lists the keys of the footer by rank.
+func (m Model) footer() []string {
+	var ranked []render.Binding
+	for _, b := range m.Bindings() {
+		if b.Rank > 0 && b.Off == "" && len(b.Keys) > 0 {
+			ranked = append(ranked, b)
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b render.Binding) int { return a.Rank - b.Rank })
+	out := make([]string, len(ranked))
+	for i, b := range ranked {
+		out[i] = m.deps.Theme.Paints.Key.On(keyName(b.Keys[0])) + " " + m.deps.Theme.Paints.Muted.On(b.Help)
+	}
+	return out
+}
+
+// keyName is a key as the footer shows it, such as "^S" or "^X f".
+func keyName(key string) string {
+	parts := strings.Split(key, " ")
+	for i, k := range parts {
+		if c, ok := strings.CutPrefix(k, "ctrl+"); ok {
+			parts[i] = "^" + strings.ToUpper(c)
+		}
+	}
+	return strings.Join(parts, " ")
+}

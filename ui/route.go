@@ -1,0 +1,151 @@
+package ui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/chat"
+	"cairn/ui/overlay"
+	"cairn/ui/picker"
+	"cairn/ui/screen"
+)
+
+// toChats gives a message of a chat to the chat that owns it. Messages of
+// chats that are gone are dropped.
+func (m Model) toChats(msg chat.Msg) (tea.Model, tea.Cmd) {
+	if m.chat.Owns(msg) {
+		return m.toChat(msg)
+	}
+	for i, c := range m.parked {
+		if !c.Owns(msg) {
+			continue
+		}
+		c, cmd, want := c.Update(msg)
+		m.parked = slices.Clone(m.parked)
+		m.parked[i] = c
+		if want.Kind == chat.WantRest {
+			m.parked = slices.Delete(m.parked, i, i+1)
+			return m, cmd
+		}
+		return m.dismiss(i, cmd)
+	}
+	return m, nil
+}
+
+// dismiss lets a parked chat go once it rests. What could not be saved is said
+// in front, and tried once more.
+func (m Model) dismiss(i int, cmd tea.Cmd) (tea.Model, tea.Cmd) {
+	c := m.parked[i]
+	if c.Busy() || c.Leaving() {
+		return m, cmd
+	}
+	if err := c.Failed(); err != nil {
+		m.chat = m.chat.Say("session " + string(c.Session().ID) + " is not saved: " + Words(err))
+	}
+	c, left, want := c.Leave()
+	m.parked = slices.Clone(m.parked)
+	m.parked[i] = c
+	if want.Kind == chat.WantRest {
+		m.parked = slices.Delete(m.parked, i, i+1)
+	}
+	return m, tea.Batch(cmd, left)
+}
+
+// toChat gives a message to the chat in front and does what it wants.
+func (m Model) toChat(msg tea.Msg) (tea.Model, tea.Cmd) {
+	c, cmd, want := m.chat.Update(msg)
+	m.chat = c
+	next, more := m.want(want)
+	return next, tea.Batch(cmd, more)
+}
+
+// want does what the chat in front wants.
+func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
+	switch want.Kind {
+	case chat.WantNothing, chat.WantMemory:
+	case chat.WantSessions:
+		var cmd tea.Cmd
+		m.front = frontPicker
+		m.picker, cmd = m.picker.Open(m.chat.Session().ID, m.chat.Busy())
+		return m, cmd
+	case chat.WantNew:
+		return m.change(chat.Open{Session: m.deps.NewSession(), New: true})
+	case chat.WantHelp:
+		h, _, _ := overlay.NewHelp(overlay.HelpConfig{
+			Title: "chat", Bindings: m.chat.Bindings(), Notes: m.deps.HelpNotes, Theme: m.look.theme,
+		}).Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
+		m.help = &h
+	case chat.WantCopy:
+		return m, clipboard(want.Text)
+	case chat.WantSuspend:
+		return m, tea.Suspend
+	case chat.WantRedraw:
+		return m, screen.Redraw
+	case chat.WantQuit:
+		return m.quit()
+	case chat.WantRest:
+		exit := m.exit()
+		m.ending = &exit
+		return m, tea.Quit
+	}
+	return m, nil
+}
+
+// quit leaves the chat in front; the program ends when it is saved.
+func (m Model) quit() (tea.Model, tea.Cmd) {
+	c, cmd, want := m.chat.Leave()
+	m.chat = c
+	if want.Kind != chat.WantRest {
+		return m, cmd
+	}
+	next, end := m.want(want)
+	return next, tea.Batch(cmd, end)
+}
+
+// change opens another session. The chat in front is let go, after its run if
+// one is under way.
+func (m Model) change(o chat.Open) (tea.Model, tea.Cmd) {
+	m.front = frontChat
+	if o.Session.ID == m.chat.Session().ID {
+		if o.Record > 0 {
+			var cmd tea.Cmd
+			m.chat, cmd = m.chat.Goto(o.Record)
+			return m, cmd
+		}
+		return m, nil
+	}
+	m.parked = append(m.parked[:len(m.parked):len(m.parked)], m.chat)
+	for i, c := range m.parked {
+		if c.Session().ID == o.Session.ID && !c.Leaving() {
+			m.chat = c
+			m.parked = slices.Delete(slices.Clone(m.parked), i, i+1)
+			next, cmd := m.dismiss(len(m.parked)-1, nil)
+			return next, cmd
+		}
+	}
+	old := len(m.parked) - 1
+	m = m.open(o)
+	m.chat, _ = m.chat.Resize(m.size.width, m.size.height)
+	next, cmd := m.dismiss(old, m.chat.Init())
+	return next, cmd
+}
+
+// toPicker gives a message to the list of sessions and does what it wants.
+func (m Model) toPicker(msg tea.Msg) (tea.Model, tea.Cmd) {
+	p, cmd, want := m.picker.Update(msg)
+	m.picker = p
+	var next tea.Model = m
+	var more tea.Cmd
+	switch want := want.(type) {
+	case picker.Open:
+		next, more = m.change(chat.Open{Session: harness.Session{ID: want.Session}, Record: want.Message})
+	case picker.NewChat:
+		next, more = m.change(chat.Open{Session: m.deps.NewSession(), New: true})
+	case picker.Back:
+		m.front = frontChat
+		next = m
+	}
+	return next, tea.Batch(cmd, more)
+}

@@ -1,0 +1,293 @@
+// Package ui is the terminal program: one root model that owns the screens,
+// says which is in front, and does nothing else.
+//
+// The one thing to know: a message goes to the screen that owns it, never to
+// the one in front, so a new message of a screen never adds a case here. A
+// chat that is left while it works goes on behind the others, and is let go
+// when it is done.
+package ui
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+
+	"cairn/harness"
+	"cairn/themes"
+	"cairn/ui/chat"
+	"cairn/ui/overlay"
+	"cairn/ui/picker"
+	"cairn/ui/render"
+	"cairn/ui/screen"
+)
+
+// Deps are what the program is made of. Search, Facts, Notes, Keys, Notices
+// and HelpNotes may be left out.
+type Deps struct {
+	Engine     harness.Engine
+	Transcript harness.Transcript
+	Sessions   harness.Sessions
+	Owners     harness.Owners
+	Drafts     harness.Drafts
+	Prompts    harness.Prompts
+	Search     harness.Searcher
+	Facts      harness.Facts
+	Notes      harness.Notes
+	Watcher    harness.Watcher
+	// Config resolves the configuration of a session's next turn; it is called
+	// in commands only.
+	Config func(ctx context.Context, s harness.Session) (chat.Setup, error)
+	// NewSession describes a fresh session, with an id that is free.
+	NewSession func() harness.Session
+	// Theme returns the theme for a dark or light background.
+	Theme func(dark bool) *themes.Theme
+	// Keys replaces the keys of actions by name.
+	Keys map[string][]string
+	// Holder is this process.
+	Holder harness.Holder
+	// Dir is the working directory.
+	Dir       string
+	Ephemeral bool
+	// Session is the one to open; Fresh says that it does not exist yet.
+	Session harness.Session
+	Fresh   bool
+	// Pick opens the list of sessions first.
+	Pick bool
+	// Prompt is sent at once.
+	Prompt string
+	// Notices are said once, below the conversation.
+	Notices []string
+	// HelpNotes are lines below the keys in the help.
+	HelpNotes []string
+	Now       func() time.Time
+	Log       *slog.Logger
+}
+
+// front says which screen is seen and gets the keys.
+type front int
+
+const (
+	frontChat front = iota
+	frontPicker
+)
+
+// size is the size of the terminal.
+type size struct{ width, height int }
+
+// Model is the root.
+type Model struct {
+	ctx    context.Context
+	deps   Deps
+	look   *look
+	front  front
+	chat   chat.Model
+	parked []chat.Model
+	picker picker.Model
+	help   *overlay.Help // nil unless it is open
+	size   size
+	serial int // the number of the newest chat
+	ending *Exit
+}
+
+// look is the theme with its renderer. Both go together.
+type look struct {
+	theme    *themes.Theme
+	markdown *render.Markdown
+}
+
+// Exit says how the program was left.
+type Exit struct {
+	Session harness.SessionID
+	// Saved says that the session has messages in the store, all of them, and
+	// may be opened again.
+	Saved bool
+	// Unsaved is why something is not in the store, nil if everything is.
+	Unsaved error
+}
+
+// New returns the root. It reads nothing; Init's commands do.
+func New(ctx context.Context, d Deps) Model {
+	m := Model{ctx: ctx, deps: d}
+	m.look = newLook(d.Theme(true))
+	m.picker = picker.New(ctx, picker.Config{
+		Sessions: d.Sessions, Transcript: d.Transcript, Search: d.Search, Self: d.Holder, Theme: m.look.theme,
+		Now: d.Now, Words: Words, Keys: d.Keys,
+	})
+	m = m.open(chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt})
+	if d.Pick {
+		m.front = frontPicker
+	}
+	return m
+}
+
+func newLook(t *themes.Theme) *look { return &look{theme: t, markdown: render.NewMarkdown(t)} }
+
+// open puts a chat in front; its Init is still to be run.
+func (m Model) open(o chat.Open) Model {
+	m.serial++
+	o.Number = m.serial
+	m.front = frontChat
+	m.chat = chat.New(m.ctx, m.chatDeps(), o)
+	return m
+}
+
+func (m Model) chatDeps() chat.Deps {
+	d := m.deps
+	deps := chat.Deps{
+		Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
+		Prompts: d.Prompts, Watcher: d.Watcher, Config: d.Config, Words: Words, Holder: d.Holder, Dir: d.Dir,
+		Ephemeral: d.Ephemeral, Theme: m.look.theme, Markdown: m.look.markdown, Keys: d.Keys, Now: d.Now, Log: d.Log,
+	}
+	if d.Facts != nil {
+		deps.Facts = d.Facts
+	}
+	return deps
+}
+
+// Init implements [tea.Model].
+func (m Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.chat.Init()}
+	if m.front == frontPicker {
+		cmds = append(cmds, func() tea.Msg { return pickMsg{} })
+	}
+	return tea.Batch(cmds...)
+}
+
+// pickMsg has the list of sessions opened at the start.
+type pickMsg struct{}
+
+// Exit says how the program was left, once it has ended.
+func (m Model) Exit() Exit {
+	if m.ending != nil {
+		return *m.ending
+	}
+	return m.exit()
+}
+
+func (m Model) exit() Exit {
+	err := m.chat.Failed()
+	return Exit{Session: m.chat.Session().ID, Saved: m.chat.Stored() && err == nil, Unsaved: err}
+}
+
+// Update implements [tea.Model]. It routes by owner.
+func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		return m.resize(msg)
+	case chat.Msg:
+		return m.toChats(msg)
+	case picker.Msg:
+		return m.toPicker(msg)
+	case tea.KeyMsg, tea.MouseMsg:
+		return m.toFront(msg)
+	case screen.PasteMsg:
+		return m.paste(string(msg))
+	case screen.BackgroundMsg:
+		return m.restyle(msg.Dark), nil
+	case pickMsg:
+		return m.want(chat.Intent{Kind: chat.WantSessions})
+	}
+	return m, nil
+}
+
+// resize tells everybody the size.
+func (m Model) resize(msg tea.WindowSizeMsg) (tea.Model, tea.Cmd) {
+	m.size = size{msg.Width, msg.Height}
+	var cmds []tea.Cmd
+	var cmd tea.Cmd
+	m.chat, cmd = m.chat.Resize(msg.Width, msg.Height)
+	cmds = append(cmds, cmd)
+	m.parked = slices.Clone(m.parked)
+	for i := range m.parked {
+		m.parked[i], cmd = m.parked[i].Resize(msg.Width, msg.Height)
+		cmds = append(cmds, cmd)
+	}
+	m.picker, cmd, _ = m.picker.Update(msg)
+	cmds = append(cmds, cmd)
+	if m.help != nil {
+		h, cmd, _ := m.help.Update(msg)
+		m.help = &h
+		cmds = append(cmds, cmd)
+	}
+	return m, tea.Batch(cmds...)
+}
+
+// toFront gives a key or the wheel to whoever is in front.
+func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if key, ok := msg.(tea.KeyMsg); ok && key.Type == tea.KeyCtrlZ {
+		return m, tea.Suspend
+	}
+	if m.help != nil {
+		h, cmd, want := m.help.Update(msg)
+		m.help = &h
+		if want != nil {
+			m.help = nil
+		}
+		return m, cmd
+	}
+	if m.front == frontPicker {
+		return m.toPicker(msg)
+	}
+	return m.toChat(msg)
+}
+
+// paste gives a paste to whoever is in front.
+func (m Model) paste(text string) (tea.Model, tea.Cmd) {
+	if m.help != nil || m.front != frontChat {
+		return m.toFront(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
+	}
+	var cmd tea.Cmd
+	m.chat, cmd = m.chat.Paste(text)
+	return m, cmd
+}
+
+// restyle takes the theme for the terminal's background.
+func (m Model) restyle(dark bool) Model {
+	if t := m.deps.Theme(dark); t != m.look.theme {
+		m.look = newLook(t)
+	}
+	m.chat = m.chat.Restyle(m.chatDeps())
+	m.parked = slices.Clone(m.parked)
+	for i := range m.parked {
+		m.parked[i] = m.parked[i].Restyle(m.chatDeps())
+	}
+	m.picker = m.picker.SetTheme(m.look.theme)
+	if m.help != nil {
+		h := m.help.SetTheme(m.look.theme)
+		m.help = &h
+	}
+	return m
+}
+
+// View implements [tea.Model].
+func (m Model) View() string {
+	switch {
+	case m.size.width <= 0 || m.size.height <= 0:
+		return ""
+	case m.help != nil:
+		return m.help.View(m.size.width, m.size.height)
+	case m.front == frontPicker:
+		return m.picker.View(m.size.width, m.size.height)
+	}
+	return m.chat.View()
+}
+
+// Cursor is where the terminal's cursor belongs.
+func (m Model) Cursor() (x, y int, visible bool) {
+	switch {
+	case m.help != nil:
+		return m.help.Cursor()
+	case m.front == frontPicker:
+		return m.picker.Cursor()
+	}
+	return m.chat.Cursor()
+}
+
+// clipboard is the command that gives text to the terminal's clipboard.
+func clipboard(text string) tea.Cmd {
+	return screen.Control([]byte(ansi.SetSystemClipboard(text)))
+}

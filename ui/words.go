@@ -1,0 +1,68 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"cairn/harness"
+)
+
+// Words turns an error into one sentence that says what to do. Every screen
+// shows errors through it.
+func Words(err error) string {
+	if err == nil {
+		return ""
+	}
+	var run *harness.RunError
+	if errors.As(err, &run) {
+		return sentence(run.Text)
+	}
+	holder, held := harness.AsHeld(err)
+	switch {
+	case held:
+		return "The session is open in " + holder.String() + "; ctrl+x t takes it over."
+	case errors.Is(err, harness.ErrLost):
+		return "Another window took this session over; what you typed is still here."
+	case errors.Is(err, harness.ErrLocked):
+		return sentence(err.Error() + "; nothing is lost, try again when the other process has ended")
+	case errors.Is(err, harness.ErrBusy):
+		return "An answer is under way already; wait for it or stop it with esc esc."
+	case errors.Is(err, harness.ErrAwaiting):
+		return "A decision is waiting in this session; take it first."
+	case errors.Is(err, harness.ErrClosed):
+		return "cairn is closing; start it again to go on."
+	case errors.Is(err, harness.ErrNewer):
+		return sentence(err.Error() + "; use that cairn, or another store with --dir")
+	case errors.Is(err, harness.ErrForeign):
+		return sentence(err.Error() + "; choose another store with --dir")
+	case errors.Is(err, harness.ErrDamaged):
+		return sentence(err.Error() + "; nothing was changed: look at it with cairn db check")
+	case errors.Is(err, harness.ErrNotFound):
+		return sentence(err.Error() + "; it may have been deleted in another window")
+	case errors.Is(err, syscall.ENOSPC):
+		return "The disk is full, so this is not saved; free some space and go on."
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return sentence(err.Error() + "; make the store writable, or choose another with --dir")
+	case errors.Is(err, context.DeadlineExceeded):
+		return sentence("That took too long and was given up: " + err.Error())
+	}
+	return sentence(err.Error())
+}
+
+// sentence begins with a capital letter and ends with a full stop.
+func sentence(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if s == "" {
+		return "Something failed without saying what."
+	}
+	if c := s[0]; c >= 'a' && c <= 'z' && !strings.HasPrefix(s, "cairn") {
+		s = string(c-'a'+'A') + s[1:]
+	}
+	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
+		s += "."
+	}
+	return s
+}

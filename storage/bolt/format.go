@@ -1,0 +1,128 @@
+package bolt
+
+import (
+	"fmt"
+	"time"
+
+	"cairn/harness"
+)
+
+// schema is the version of the bucket map that this code writes.
+const schema = 1
+
+var (
+	keyFormat   = []byte("format")
+	keyCounters = []byte("counters")
+)
+
+// format is the value of meta/format. Its encoding never changes, so that any
+// version can tell that a file is too new for it.
+type format struct {
+	Schema int `json:"schema"`
+	// MinReader is the oldest schema whose code may read the file.
+	MinReader int       `json:"min_reader"`
+	Store     string    `json:"store"`
+	Created   time.Time `json:"created"`
+}
+
+// counters is the value of meta/counters: how many of each there are, and which
+// numbers were given out.
+type counters struct {
+	Sessions   int `json:"sessions"`
+	Trashed    int `json:"trashed"`
+	Runs       int `json:"runs"`
+	Unfinished int `json:"unfinished"`
+	Facts      int `json:"facts"`
+	Notes      int `json:"notes"`
+	Drafts     int `json:"drafts"`
+	LastRun    int `json:"last_run"`
+	LastFact   int `json:"last_fact"`
+	LastNote   int `json:"last_note"`
+	LastDraft  int `json:"last_draft"`
+	// The prompts are numbered from FirstPrompt to LastPrompt.
+	FirstPrompt int `json:"first_prompt"`
+	LastPrompt  int `json:"last_prompt"`
+}
+
+// rootBuckets are the top-level buckets. They exist in every file.
+func rootBuckets() []string {
+	return []string{
+		"meta", "sessions", "asks", "drafts", "where", "keys", "texts", "recent", "unfinished", "trash", "prompts", "usage",
+	}
+}
+
+// writeFormat fills a new file.
+func (t *tx) writeFormat() error {
+	for _, name := range rootBuckets() {
+		if _, err := t.b.CreateBucket([]byte(name)); err != nil {
+			return fmt.Errorf("make bucket %s: %w", name, err)
+		}
+	}
+	meta, err := t.root("meta")
+	if err != nil {
+		return err
+	}
+	sessions, err := t.root("sessions")
+	if err != nil {
+		return err
+	}
+	if _, err := sessions.make(string(harness.NoSession)); err != nil {
+		return err
+	}
+	if err := meta.put(keyCounters, counters{FirstPrompt: 1}); err != nil {
+		return err
+	}
+	return meta.put(keyFormat, format{Schema: schema, MinReader: schema, Store: harness.NewID(), Created: t.now})
+}
+
+// checkFormat refuses files of other programs and of newer versions.
+func (d *DB) checkFormat() error {
+	return d.guarded(false, func(t *tx) error {
+		b := t.b.Bucket([]byte("meta"))
+		if b == nil && t.b.Bucket([]byte("sessions")) == nil {
+			return fmt.Errorf("%s: %w but another program's bbolt file; choose another directory with --dir or CAIRN_DIR", d.path, harness.ErrForeign)
+		}
+		meta, err := t.root("meta")
+		if err != nil {
+			return err
+		}
+		var f format
+		if err := meta.need(keyFormat, &f); err != nil {
+			return err
+		}
+		if f.Schema > schema || f.MinReader > schema {
+			return fmt.Errorf("%s: %w: it has schema %d (readable from schema %d on) and this cairn knows schema %d; use a newer cairn, or another directory with --dir", d.path, harness.ErrNewer, f.Schema, f.MinReader, schema)
+		}
+		return nil
+	})
+}
+
+// counters returns the counters for reading and changing. What a successful
+// transaction left in them is stored.
+func (t *tx) counters() (*counters, error) {
+	if t.counts != nil {
+		return t.counts, nil
+	}
+	meta, err := t.root("meta")
+	if err != nil {
+		return nil, err
+	}
+	var c counters
+	if err := meta.need(keyCounters, &c); err != nil {
+		return nil, err
+	}
+	was := c
+	t.counts, t.stored = &c, &was
+	return t.counts, nil
+}
+
+func (t *tx) saveCounters() error {
+	if t.counts == nil || *t.counts == *t.stored {
+		return nil
+	}
+	meta, err := t.root("meta")
+	if err != nil {
+		return err
+	}
+	return meta.put(keyCounters, *t.counts)
+}

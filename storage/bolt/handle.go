@@ -1,0 +1,152 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	// keepOpen is how long an unused handle stays open. It keeps the steps of
+	// one turn from opening the file again and is well below the 100 ms that
+	// others may be kept waiting.
+	keepOpen = 25 * time.Millisecond
+	// boltWait bounds bbolt's own wait for its lock, which only a program that
+	// does not take cairn.db.lock can hold.
+	boltWait = time.Second
+)
+
+// handle is the open file with the lock in front of it.
+type handle struct {
+	lock *fileLock
+	db   *bbolt.DB
+}
+
+// open makes d.handle usable. It keeps one that is open unless somebody waits.
+func (d *DB) open(ctx context.Context) error {
+	d.idle.Stop()
+	if d.handle != nil {
+		if !d.handle.lock.wanted() {
+			return nil
+		}
+		d.giveUp()
+	}
+	if err := d.lockOnly(ctx); err != nil {
+		return err
+	}
+	return d.openLocked()
+}
+
+// lockOnly takes the lock in front of the file.
+func (d *DB) lockOnly(ctx context.Context) error {
+	lock, err := takeLock(ctx, d.path, d.self, d.now)
+	if err != nil {
+		return d.unusable(err)
+	}
+	d.handle = &handle{lock: lock}
+	return nil
+}
+
+// openLocked opens the file behind the lock that d.handle has. On an error the
+// lock is given up.
+func (d *DB) openLocked() (err error) {
+	defer func() {
+		if err != nil {
+			d.giveUp()
+		}
+	}()
+	info, err := os.Lstat(d.path)
+	if err != nil {
+		return d.unusable(err)
+	}
+	if err := d.checkFile(info); err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(d.path, 0o600); err != nil {
+			return d.unusable(err)
+		}
+		d.log.Warn("made the database private", "path", d.path, "mode", info.Mode().Perm().String())
+	}
+	db, err := d.openBolt()
+	if err != nil {
+		return err
+	}
+	d.handle.db = db
+	return d.checkFormat()
+}
+
+// openBolt opens the checked file. bbolt panics on damage of the free list.
+func (d *DB) openBolt() (db *bbolt.DB, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	var file *os.File
+	defer func() {
+		if p := recover(); p != nil {
+			d.log.Error("damage in the database", "path", d.path, "panic", fmt.Sprint(p))
+			// bbolt never got to the point of owning the file.
+			err = errors.Join(d.damaged("the free list", fmt.Sprint(p)), file.Close())
+		}
+	}()
+	db, err = bbolt.Open(d.path, 0o600, &bbolt.Options{
+		Timeout: boltWait, FreelistType: bbolt.FreelistMapType, NoStatistics: true,
+		OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
+			// The file was there a moment ago. Making it anew would replace a
+			// conversation with nothing.
+			f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+			file = f
+			return f, err
+		},
+	})
+	if err != nil {
+		return nil, d.unusable(err)
+	}
+	return db, nil
+}
+
+// keep leaves the handle open for a moment, unless somebody waits for it.
+func (d *DB) keep() {
+	if d.handle == nil {
+		return
+	}
+	if d.handle.lock.wanted() {
+		d.giveUp()
+		return
+	}
+	d.idle.Reset(keepOpen)
+}
+
+// expire closes a handle that was not used for a while. If a transaction is
+// under way it does nothing, as that one's end starts the time anew.
+func (d *DB) expire() {
+	select {
+	case d.gate <- struct{}{}:
+		d.giveUp()
+		d.leave()
+	default:
+	}
+}
+
+// giveUp closes the handle where nobody can be told of an error.
+func (d *DB) giveUp() {
+	if err := d.closeHandle(); err != nil {
+		d.log.Error("close the database", "path", d.path, "error", err)
+	}
+}
+
+func (d *DB) closeHandle() (err error) {
+	h := d.handle
+	if h == nil {
+		return nil
+	}
+	d.handle = nil
+	if h.db != nil {
+		err = h.db.Close()
+	}
+	return errors.Join(err, h.lock.release())
+}

@@ -1,0 +1,279 @@
+package bolt
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/run"
+	"cairn/storage/internal/rules"
+)
+
+// pruneSlice is how many runs one transaction of Prune looks at.
+const pruneSlice = 100
+
+// Read implements [run.Journal].
+func (j *Journal) Read(ctx context.Context, id harness.RunID, after int) ([]run.Entry, error) {
+	var entries []run.Entry
+	err := j.d.view(ctx, "read run "+string(id), func(t *tx) error {
+		entries = nil
+		r, err := t.findRun(id)
+		if err != nil {
+			return err
+		}
+		for seq := max(after, 0) + 1; seq <= r.info.Cursor; seq++ {
+			e, err := r.entry(seq)
+			if err != nil {
+				return err
+			}
+			entries = append(entries, e)
+		}
+		return nil
+	})
+	return entries, err
+}
+
+// entry reads one entry and joins its message to it.
+func (r *runBucket) entry(seq int) (run.Entry, error) {
+	var e run.Entry
+	if err := r.need(logKey(seq), &e); err != nil {
+		return e, err
+	}
+	if e.Record == 0 {
+		return e, nil
+	}
+	rec, err := r.s.record(e.Record)
+	if err != nil {
+		return e, err
+	}
+	e.Message = rec.Message
+	return e, nil
+}
+
+// Get implements [run.Journal].
+func (j *Journal) Get(ctx context.Context, id harness.RunID) (harness.Run, error) {
+	var got harness.Run
+	err := j.d.view(ctx, "read run "+string(id), func(t *tx) error {
+		r, err := t.findRun(id)
+		if err != nil {
+			return err
+		}
+		got, err = r.shown()
+		return err
+	})
+	return got, err
+}
+
+// runRef is a run in a list before it is read.
+type runRef struct {
+	id      harness.RunID
+	session harness.SessionID
+	number  int
+}
+
+// List implements [run.Journal].
+func (j *Journal) List(ctx context.Context, f harness.RunFilter) ([]harness.Run, error) {
+	var list []harness.Run
+	err := j.d.view(ctx, "list runs", func(t *tx) error {
+		list = nil
+		refs, err := t.runRefs(f)
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			r, err := t.findRun(ref.id)
+			if err != nil {
+				return err
+			}
+			if !rules.MatchRun(r.info.Run, f) {
+				continue
+			}
+			shown, err := r.shown()
+			if err != nil {
+				return err
+			}
+			if list = append(list, shown); len(list) == f.Limit {
+				break
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// runRefs returns the runs that may pass f, newest first.
+func (t *tx) runRefs(f harness.RunFilter) ([]runRef, error) {
+	where, err := t.root("where")
+	if err != nil {
+		return nil, err
+	}
+	var refs []runRef
+	switch {
+	case f.Unfinished:
+		refs, err = t.unfinishedRefs(where)
+	case f.Session != "":
+		refs, err = t.sessionRefs(where, f.Session)
+	default:
+		refs, err = t.allRefs(where)
+	}
+	slices.SortFunc(refs, func(a, b runRef) int { return cmp.Compare(b.number, a.number) })
+	return refs, err
+}
+
+func (t *tx) unfinishedRefs(where bucket) ([]runRef, error) {
+	unfinished, err := t.root("unfinished")
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.counters()
+	if err != nil {
+		return nil, err
+	}
+	var ids []harness.RunID
+	err = unfinished.each(nil, func(key, value []byte) (bool, error) {
+		var s harness.SessionID
+		ids = append(ids, harness.RunID(key))
+		return true, unfinished.decode(key, value, &s)
+	})
+	if err == nil && len(ids) != c.Unfinished {
+		err = t.d.damaged("unfinished", fmt.Sprintf("it lists %d runs of %d", len(ids), c.Unfinished))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return refsOf(where, ids)
+}
+
+func (t *tx) sessionRefs(where bucket, id harness.SessionID) ([]runRef, error) {
+	s, ok, err := t.find(id)
+	if err != nil || !ok {
+		return nil, err
+	}
+	runs, err := s.must("runs")
+	if err != nil {
+		return nil, err
+	}
+	var ids []harness.RunID
+	err = runs.each(nil, func(key, _ []byte) (bool, error) {
+		ids = append(ids, harness.RunID(key))
+		return true, nil
+	})
+	if err == nil && len(ids) != s.info.Runs {
+		err = t.d.damaged(runs.path, fmt.Sprintf("it has %d runs of %d", len(ids), s.info.Runs))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return refsOf(where, ids)
+}
+
+func refsOf(where bucket, ids []harness.RunID) ([]runRef, error) {
+	refs := make([]runRef, 0, len(ids))
+	for _, id := range ids {
+		var at runPlace
+		if err := where.need(whereRun(id), &at); err != nil {
+			return nil, err
+		}
+		refs = append(refs, runRef{id, at.Session, at.Number})
+	}
+	return refs, nil
+}
+
+func (t *tx) allRefs(where bucket) ([]runRef, error) {
+	c, err := t.counters()
+	if err != nil {
+		return nil, err
+	}
+	var refs []runRef
+	prefix := whereRun("")
+	err = where.each(prefix, func(key, value []byte) (bool, error) {
+		var at runPlace
+		err := where.decode(key, value, &at)
+		refs = append(refs, runRef{harness.RunID(bytes.TrimPrefix(key, prefix)), at.Session, at.Number})
+		return true, err
+	})
+	if err == nil && len(refs) != c.Runs {
+		err = t.d.damaged("where", fmt.Sprintf("it lists %d runs of %d", len(refs), c.Runs))
+	}
+	return refs, err
+}
+
+// Prune implements [run.Journal]. It works in slices, so that others get their
+// turn.
+func (j *Journal) Prune(ctx context.Context, before time.Time) (int, error) {
+	var refs []runRef
+	err := j.d.view(ctx, "prune runs", func(t *tx) error {
+		var err error
+		refs, err = t.runRefs(harness.RunFilter{})
+		return err
+	})
+	pruned := 0
+	for ; err == nil && len(refs) > 0; refs = refs[min(pruneSlice, len(refs)):] {
+		n := 0
+		err = j.d.update(ctx, "prune runs", func(t *tx) error {
+			n = 0
+			for _, ref := range refs[:min(pruneSlice, len(refs))] {
+				gone, err := t.pruneRun(ref, before)
+				if err != nil {
+					return err
+				}
+				if gone {
+					n++
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			pruned += n
+		}
+	}
+	return pruned, err
+}
+
+// pruneRun removes a run if it is closed and ended before the time.
+func (t *tx) pruneRun(ref runRef, before time.Time) (bool, error) {
+	where, err := t.root("where")
+	if err != nil || !where.has(whereRun(ref.id)) {
+		return false, err // pruned by somebody else meanwhile
+	}
+	r, err := t.findRun(ref.id)
+	if err != nil || !r.info.Status.Closed() || !r.info.Updated.Before(before) {
+		return false, err
+	}
+	c, err := t.counters()
+	if err != nil {
+		return false, err
+	}
+	runs, err := r.s.must("runs")
+	if err != nil {
+		return false, err
+	}
+	if err := runs.drop(string(ref.id)); err != nil {
+		return false, err
+	}
+	if err := where.del(whereRun(ref.id)); err != nil {
+		return false, err
+	}
+	if r.info.Request != "" {
+		requests, err := r.s.must("requests")
+		if err != nil {
+			return false, err
+		}
+		if err := requests.del(requestKey(r.info.Request)); err != nil {
+			return false, err
+		}
+	}
+	c.Runs--
+	r.s.info.Runs--
+	if r.s.info.LastRun == ref.id {
+		r.s.info.LastRun, r.s.info.LastCursor = "", 0
+	}
+	return true, r.s.save()
+}

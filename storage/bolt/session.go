@@ -1,0 +1,277 @@
+package bolt
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"cairn/harness"
+	"cairn/storage/internal/rules"
+)
+
+var keyInfo = []byte("info")
+
+const (
+	// pinnedBit in the order of a session puts it behind, and so before, all
+	// that are not pinned.
+	pinnedBit = uint64(1) << 63
+	// longSystem is the length from which a system prompt is kept apart, once
+	// for all runs of the session.
+	longSystem = 200
+	// trashSessions is the kind of deleted sessions in trash/.
+	trashSessions = "session"
+)
+
+// sessionInfo is what is stored of a session besides its records.
+type sessionInfo struct {
+	harness.Session
+	// SystemRef names Session.System in systems/ if it is long.
+	SystemRef string `json:"system_ref,omitempty"`
+	// Order is the session's place in recent/, without the pinned bit.
+	Order uint64 `json:"order"`
+	Draft bool   `json:"draft,omitempty"`
+	// Runs counts the runs kept. LastRun and LastCursor are the run that was
+	// written last and where it then stood.
+	Runs       int           `json:"runs,omitempty"`
+	LastRun    harness.RunID `json:"last_run,omitempty"`
+	LastCursor int           `json:"last_cursor,omitempty"`
+}
+
+// session is one session's bucket with its info.
+type session struct {
+	bucket
+	info sessionInfo
+}
+
+func whereSession(id harness.SessionID) []byte { return []byte("s/" + string(id)) }
+
+// find returns a session, deleted or not; ok is false if there is none. That
+// it is listed where it should be shows that nothing vanished and that the info
+// is the last one written.
+func (t *tx) find(id harness.SessionID) (s *session, ok bool, err error) {
+	if id == "" || id == harness.NoSession {
+		return nil, false, nil
+	}
+	sessions, err := t.root("sessions")
+	if err != nil {
+		return nil, false, err
+	}
+	where, err := t.root("where")
+	if err != nil {
+		return nil, false, err
+	}
+	known := where.has(whereSession(id))
+	b, ok := sessions.sub(string(id))
+	if ok != known {
+		return nil, false, t.d.damaged(b.path, "the session is listed in one place only")
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	s = &session{bucket: b}
+	if err := s.load(); err != nil {
+		return nil, false, err
+	}
+	return s, true, s.checkListed()
+}
+
+// load reads the info.
+func (s *session) load() error {
+	if err := s.need(keyInfo, &s.info); err != nil {
+		return err
+	}
+	if s.info.SystemRef != "" {
+		system, err := s.longText(s.info.SystemRef)
+		if err != nil {
+			return err
+		}
+		s.info.System = system
+	}
+	return nil
+}
+
+func (s *session) checkListed() error {
+	if s.info.Deleted != nil {
+		trash, err := s.t.root("trash")
+		if err != nil {
+			return err
+		}
+		kind, ok := trash.sub(trashSessions)
+		if !ok || !kind.has(s.trashKey()) {
+			return s.t.d.damaged(s.path, "the deleted session is not in the trash")
+		}
+		return nil
+	}
+	recent, err := s.t.root("recent")
+	if err != nil {
+		return err
+	}
+	if !recent.has(s.recentKey()) {
+		return s.t.d.damaged(s.path, "the session is not listed")
+	}
+	return nil
+}
+
+func (s *session) recentKey() []byte {
+	order := s.info.Order
+	if s.info.Pinned {
+		order |= pinnedBit
+	}
+	return append(binary.BigEndian.AppendUint64(nil, order), s.info.ID...)
+}
+
+func (s *session) trashKey() []byte { return trashKey(*s.info.Deleted, string(s.info.ID)) }
+
+func trashKey(at time.Time, id string) []byte {
+	return append(number(int(at.UnixNano())), id...)
+}
+
+// save writes the info.
+func (s *session) save() error {
+	info := s.info
+	info.HasDraft, info.Owner, info.SystemRef = false, nil, ""
+	if len(info.System) >= longSystem {
+		ref, err := s.keepText(info.System)
+		if err != nil {
+			return err
+		}
+		info.System, info.SystemRef = "", ref
+	}
+	return s.put(keyInfo, info)
+}
+
+// keepText stores a long text in the session once and returns its name.
+func (s *session) keepText(text string) (string, error) {
+	systems, err := s.make("systems")
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(text))
+	ref := hex.EncodeToString(sum[:16])
+	if systems.has([]byte(ref)) {
+		return ref, nil
+	}
+	return ref, systems.put([]byte(ref), text)
+}
+
+func (s *session) longText(ref string) (string, error) {
+	systems, err := s.must("systems")
+	if err != nil {
+		return "", err
+	}
+	var text string
+	return text, systems.need([]byte(ref), &text)
+}
+
+// touch makes the session the last used one. Nothing is written if it is that
+// already.
+func (s *session) touch() error {
+	if s.info.Deleted != nil {
+		return nil
+	}
+	recent, err := s.t.root("recent")
+	if err != nil {
+		return err
+	}
+	newest, id := newestOrder(recent)
+	if id == s.info.ID {
+		return nil
+	}
+	if s.info.Order != 0 {
+		if err := recent.del(s.recentKey()); err != nil {
+			return err
+		}
+	}
+	s.info.Order = max(uint64(s.t.now.UnixNano())&^pinnedBit, newest+1)
+	return recent.put(s.recentKey(), listed{})
+}
+
+// listed is the value of index keys that say all they have to say.
+type listed struct{}
+
+// newestOrder returns the highest order in recent/, whether pinned or not, and
+// whose it is.
+func newestOrder(recent bucket) (uint64, harness.SessionID) {
+	var newest uint64
+	var id harness.SessionID
+	c := recent.b.Cursor()
+	last, _ := c.Last()
+	var loose []byte
+	if k, _ := c.Seek(binary.BigEndian.AppendUint64(nil, pinnedBit)); k != nil {
+		loose, _ = c.Prev()
+	}
+	for _, k := range [][]byte{last, loose} {
+		if len(k) < 8 {
+			continue
+		}
+		if order := binary.BigEndian.Uint64(k) &^ pinnedBit; order >= newest && order < math.MaxInt64 {
+			newest, id = order, harness.SessionID(k[8:])
+		}
+	}
+	return newest, id
+}
+
+// writable returns the session of a lease for writing, made if this is its
+// first write.
+func (t *tx) writable(l harness.Lease) (*session, error) {
+	if err := rules.CheckSessionID(l.Session); err != nil {
+		return nil, err
+	}
+	s, ok, err := t.find(l.Session)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		if s.info.Generation != l.Generation {
+			return nil, harness.ErrLost
+		}
+		return s, nil
+	}
+	if reserved, err := t.lastGeneration(l.Session); err != nil {
+		return nil, err
+	} else if l.Generation == 0 || reserved != l.Generation {
+		return nil, harness.ErrLost
+	}
+	s, err = t.newSession(rules.NewSession(l, t.now))
+	if err != nil {
+		return nil, err
+	}
+	return s, s.takeDraft()
+}
+
+// newSession makes the buckets of a session and lists it. The caller saves it.
+func (t *tx) newSession(info harness.Session) (*session, error) {
+	sessions, err := t.root("sessions")
+	if err != nil {
+		return nil, err
+	}
+	where, err := t.root("where")
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.counters()
+	if err != nil {
+		return nil, err
+	}
+	b, err := sessions.make(string(info.ID))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"conversation", "runs"} {
+		if _, err := b.make(name); err != nil {
+			return nil, err
+		}
+	}
+	c.Sessions++
+	s := &session{bucket: b, info: sessionInfo{Session: info}}
+	return s, errors.Join(where.put(whereSession(info.ID), info.ID), s.touch())
+}
+
+// notFound names what was looked for.
+func notFound(what string, id any) error {
+	return fmt.Errorf("%s %v: %w", what, id, harness.ErrNotFound)
+}

@@ -1,0 +1,209 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"cairn/harness"
+	"cairn/storage/internal/rules"
+)
+
+var _ harness.Transcript = (*Transcript)(nil)
+
+// Transcript reads and extends the conversations of a file.
+type Transcript struct{ d *DB }
+
+// Tail implements [harness.Transcript]. It steps from record to record by
+// their numbers, so its cost is that of the records it returns. Where a fork
+// begins it goes on in the parent.
+func (v *Transcript) Tail(ctx context.Context, id harness.SessionID, from, limit int) ([]harness.Record, error) {
+	var records []harness.Record
+	err := v.d.view(ctx, "read session "+string(id), func(t *tx) error {
+		records = nil
+		s, ok, err := t.find(id)
+		if err != nil || !ok {
+			return err
+		}
+		records, err = s.branch(ctx, from, limit)
+		return err
+	})
+	return records, err
+}
+
+// branch returns the last records of the branch that ends at from.
+func (s *session) branch(ctx context.Context, from, limit int) ([]harness.Record, error) {
+	seq := from
+	if seq == 0 {
+		seq = s.info.Head
+	}
+	room := limit
+	if room == 0 {
+		room = s.info.Records
+	}
+	records := make([]harness.Record, 0, min(room, s.info.Records))
+	seen := map[harness.SessionID]bool{}
+	for !seen[s.info.ID] {
+		seen[s.info.ID] = true
+		log, err := s.conversation()
+		if err != nil {
+			return nil, err
+		}
+		for seq != 0 && (limit == 0 || len(records) < limit) {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			r, err := s.recordIn(log, seq)
+			if err != nil {
+				return nil, err
+			}
+			records = append(records, r)
+			seq = r.Prev
+		}
+		parent := s.info.Parent
+		if parent == nil || limit != 0 && len(records) == limit {
+			break
+		}
+		up, ok, err := s.t.find(parent.Session)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			break // imported from a store that had the parent
+		}
+		s, seq = up, parent.Record
+	}
+	slices.Reverse(records)
+	return records, nil
+}
+
+// Record implements [harness.Transcript].
+func (v *Transcript) Record(ctx context.Context, id harness.SessionID, seq int) (harness.Record, error) {
+	var r harness.Record
+	err := v.d.view(ctx, fmt.Sprintf("read record %d of session %s", seq, id), func(t *tx) error {
+		s, ok, err := t.find(id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return harness.ErrNotFound
+		}
+		r, err = s.record(seq)
+		return err
+	})
+	return r, err
+}
+
+// Append implements [harness.Transcript].
+func (v *Transcript) Append(ctx context.Context, l harness.Lease, records ...harness.Record) ([]harness.Record, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	var added []harness.Record
+	err := v.d.update(ctx, "append to session "+string(l.Session), func(t *tx) error {
+		s, err := t.writable(l)
+		if err != nil {
+			return err
+		}
+		if added, err = s.addRecords(records); err != nil {
+			return err
+		}
+		return s.written()
+	})
+	return added, err
+}
+
+// written lists the session as used and saves it.
+func (s *session) written() error {
+	if err := s.touch(); err != nil {
+		return err
+	}
+	return s.save()
+}
+
+// MoveHead implements [harness.Transcript]. Record 0 is the place before the
+// first record.
+func (v *Transcript) MoveHead(ctx context.Context, l harness.Lease, seq int) error {
+	return v.d.update(ctx, fmt.Sprintf("move session %s to record %d", l.Session, seq), func(t *tx) error {
+		s, ok, err := t.find(l.Session)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			return harness.ErrNotFound
+		case s.info.Generation != l.Generation:
+			return harness.ErrLost
+		case seq < 0 || seq > s.info.Records:
+			return harness.ErrNotFound
+		}
+		s.info.Head, s.info.Updated = seq, t.now
+		return s.written()
+	})
+}
+
+// Import implements [harness.Sessions].
+func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harness.Record) (harness.Session, bool, error) {
+	if s.ID == "" {
+		s.ID = harness.SessionID(harness.NewID())
+	}
+	if err := rules.CheckSessionID(s.ID); err != nil {
+		return harness.Session{}, false, fmt.Errorf("import: %w", err)
+	}
+	var stored harness.Session
+	var existed bool
+	err := v.d.update(ctx, "import session "+string(s.ID), func(t *tx) error {
+		wanted := s.ID
+		for n := 2; ; n++ {
+			same, free, err := t.importable(ctx, s.ID, records)
+			if err != nil {
+				return err
+			}
+			if same != nil {
+				stored, existed = *same, true
+				return nil
+			}
+			if free {
+				stored, err = t.importNew(s, records)
+				return err
+			}
+			s.ID = rules.NextImportID(wanted, n)
+		}
+	})
+	return stored, existed, err
+}
+
+// importable tells whether id is free, or the session of equal content that has
+// it.
+func (t *tx) importable(ctx context.Context, id harness.SessionID, records []harness.Record) (same *harness.Session, free bool, err error) {
+	s, ok, err := t.find(id)
+	if err != nil {
+		return nil, false, err
+	}
+	if !ok {
+		reserved, err := t.reserved(id)
+		return nil, !reserved, err
+	}
+	if s.info.Deleted != nil || s.info.Records != len(records) {
+		return nil, false, nil
+	}
+	have, err := s.branch(ctx, 0, 0)
+	if err != nil || !rules.SameMessages(have, records) {
+		return nil, false, err
+	}
+	shown, err := s.shown()
+	return &shown, false, err
+}
+
+func (t *tx) importNew(s harness.Session, records []harness.Record) (harness.Session, error) {
+	s, records = rules.ImportedRecords(s, records, t.now)
+	made, err := t.newSession(s)
+	if err != nil {
+		return s, err
+	}
+	for _, r := range records {
+		if err := made.putRecord(r); err != nil {
+			return s, err
+		}
+	}
+	return made.info.Session, made.save()
+}

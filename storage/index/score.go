@@ -1,0 +1,94 @@
+package index
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// Query is a prepared search text.
+type Query struct {
+	terms []string
+	whole string
+}
+
+// NewQuery prepares text.
+func NewQuery(text string) Query {
+	seen := map[string]bool{}
+	var terms []string
+	for _, t := range Terms(text) {
+		if !seen[t] {
+			seen[t] = true
+			terms = append(terms, t)
+		}
+	}
+	return Query{terms: terms, whole: strings.TrimSpace(Fold(text))}
+}
+
+// Empty reports whether the query can match nothing because it has no term.
+func (q Query) Empty() bool { return len(q.terms) == 0 }
+
+// Terms returns the query's distinct terms.
+func (q Query) Terms() []string { return q.terms }
+
+// Score ranks document text for the query: 0 is no match, more is better. A
+// term counts whole, or less as the beginning of a word. Half of the terms at
+// least must match.
+func (q Query) Score(text string) float64 {
+	if q.Empty() {
+		return 0
+	}
+	folded := Fold(text)
+	if !q.possible(folded) {
+		return 0
+	}
+	counts := map[string]int{}
+	doc := Terms(folded)
+	for _, t := range doc {
+		counts[t]++
+	}
+	sum, matched := 0.0, 0
+	for _, t := range q.terms {
+		weight := termWeight(counts, t)
+		if weight > 0 {
+			matched++
+		}
+		sum += weight
+	}
+	if 2*matched < len(q.terms) || matched == 0 {
+		return 0
+	}
+	sum *= float64(matched) / float64(len(q.terms))
+	if strings.Contains(folded, q.whole) {
+		sum *= 1.5
+	}
+	return sum / (1 + math.Log1p(float64(len(doc)))/8)
+}
+
+// possible is a cheap test that spares most texts from being cut into terms.
+func (q Query) possible(folded string) bool {
+	for _, t := range q.terms {
+		if strings.Contains(folded, t) {
+			return true
+		}
+	}
+	return false
+}
+
+func termWeight(counts map[string]int, term string) float64 {
+	if n := counts[term]; n > 0 {
+		return float64(utf8.RuneCountInString(term)+1) / 4 * (1 + math.Log(float64(n))/2)
+	}
+	if utf8.RuneCountInString(term) < 2 {
+		return 0
+	}
+	for word := range counts {
+		if strings.HasPrefix(word, term) {
+			return float64(utf8.RuneCountInString(term)) / 8
+		}
+	}
+	return 0
+}
+
+// Score ranks document text for query. See [Query.Score].
+func Score(query, text string) float64 { return NewQuery(query).Score(text) }

@@ -1,0 +1,210 @@
+// Package rules holds what every store decides alike and without touching
+// bytes: how a session's description follows its records, how a run follows its
+// entries, which facts are the same. The one thing to know: a store that keeps
+// to these rules differs from the others only in where it puts things.
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cairn/harness"
+	"cairn/storage/index"
+)
+
+// Lengths in characters.
+const (
+	titleLength   = 60
+	previewLength = 120
+)
+
+// CheckSessionID refuses what cannot be the id of a stored session. Ids become
+// file names, so nothing else may pass.
+func CheckSessionID(id harness.SessionID) error {
+	parsed, changed, err := harness.ParseSessionID(string(id))
+	if err != nil {
+		return err
+	}
+	if changed {
+		return fmt.Errorf("session id %q is not in its stored form %q", id, parsed)
+	}
+	return nil
+}
+
+// NewSession returns what the first write of a lease stores.
+func NewSession(l harness.Lease, now time.Time) harness.Session {
+	m := l.Meta
+	s := harness.Session{
+		ID: l.Session, Title: m.Title, TitleBy: m.TitleBy, Tags: m.Tags, Pinned: m.Pinned, Dir: m.Dir, TypedAs: m.TypedAs,
+		Created: now, Updated: now, Parent: m.Parent, Generation: l.Generation, Model: m.Model, System: m.System,
+	}
+	if s.Title != "" && s.TitleBy == "" {
+		s.TitleBy = harness.TitleByUser
+	}
+	return s
+}
+
+// AddRecord numbers rec as the next record of s and lets s follow it.
+func AddRecord(s *harness.Session, rec harness.Record, now time.Time) harness.Record {
+	s.Records++
+	rec.Seq, rec.Prev = s.Records, s.Head
+	if rec.Kind == "" {
+		rec.Kind = harness.RecordMessage
+	}
+	if rec.At.IsZero() {
+		rec.At = now
+	}
+	s.Head, s.Updated = rec.Seq, now
+	if m := rec.Message; rec.Kind == harness.RecordMessage && m != nil {
+		s.Messages++
+		text := m.Text()
+		if p := clip(text, previewLength); p != "" {
+			s.Preview = p
+		}
+		if s.Title == "" && m.Role == harness.RoleUser {
+			if s.Title = TitleFromWords(text); s.Title != "" {
+				s.TitleBy = harness.TitleByWords
+			}
+		}
+	}
+	return rec
+}
+
+// TitleFromWords returns the first words of text, at most 60 characters, cut at
+// the end of a word where there is one.
+func TitleFromWords(text string) string { return clip(text, titleLength) }
+
+// clip returns the start of text on one line, at most limit characters.
+func clip(text string, limit int) string {
+	// Only the start is looked at, so that a huge message costs nothing.
+	if head := 8 * limit * utf8.UTFMax; len(text) > head {
+		text = strings.ToValidUTF8(text[:head], "")
+	}
+	line := strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(line) <= limit {
+		return line
+	}
+	cut := string([]rune(line)[:limit+1])
+	if at := strings.LastIndexByte(cut, ' '); at > 0 {
+		return cut[:at]
+	}
+	return string([]rune(line)[:limit])
+}
+
+// EditSession applies e to s.
+func EditSession(s *harness.Session, e harness.SessionEdit) {
+	if e.Title != nil {
+		by := e.TitleBy
+		if by == "" {
+			by = harness.TitleByUser
+		}
+		if s.Title == "" || titleRank(by) >= titleRank(s.TitleBy) {
+			s.Title, s.TitleBy = *e.Title, by
+			if s.Title == "" {
+				s.TitleBy = ""
+			}
+		}
+	}
+	if e.Tags != nil {
+		s.Tags = cleanTags(*e.Tags)
+	}
+	if e.Pinned != nil {
+		s.Pinned = *e.Pinned
+	}
+	if e.Model != nil {
+		s.Model = *e.Model
+	}
+	if e.System != nil {
+		s.System = *e.System
+	}
+}
+
+func titleRank(by harness.TitleBy) int {
+	return slices.Index([]harness.TitleBy{"", harness.TitleByWords, harness.TitleByModel, harness.TitleByUser}, by)
+}
+
+// cleanTags trims tags and drops empty and repeated ones.
+func cleanTags(tags []string) []string {
+	var clean []string
+	for _, t := range tags {
+		if t = strings.TrimSpace(t); t != "" && !slices.Contains(clean, t) {
+			clean = append(clean, t)
+		}
+	}
+	return clean
+}
+
+// MatchSession returns a function that tells whether a session passes f. It
+// does not look at f.Limit.
+func MatchSession(f harness.SessionFilter) func(harness.Session) bool {
+	words := strings.Fields(index.Fold(f.Query))
+	return func(s harness.Session) bool {
+		if (s.Deleted != nil) != f.Deleted || f.Dir != "" && s.Dir != f.Dir {
+			return false
+		}
+		if len(words) == 0 {
+			return true
+		}
+		hay := index.Fold(s.Title + "\n" + string(s.ID) + "\n" + strings.Join(s.Tags, "\n"))
+		for _, w := range words {
+			if !strings.Contains(hay, w) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// SameMessages reports whether two logs hold equal records, apart from their
+// times, runs and numbers.
+func SameMessages(a, b []harness.Record) bool {
+	return slices.EqualFunc(a, b, func(x, y harness.Record) bool {
+		return string(content(x)) == string(content(y))
+	})
+}
+
+func content(r harness.Record) []byte {
+	kind := r.Kind
+	if kind == "" {
+		kind = harness.RecordMessage
+	}
+	raw, err := json.Marshal(harness.Record{Kind: kind, Message: r.Message, Data: r.Data})
+	if err != nil {
+		// Only a Data that is no JSON cannot be encoded, and such a record
+		// equals nothing that is stored.
+		return []byte(err.Error())
+	}
+	return raw
+}
+
+// ImportedRecords numbers records as one branch and describes them in s.
+func ImportedRecords(s harness.Session, records []harness.Record, now time.Time) (harness.Session, []harness.Record) {
+	kept := s
+	s.Records, s.Messages, s.Head, s.Preview, s.Generation, s.OpenRun, s.Deleted = 0, 0, 0, "", 0, "", nil
+	s.HasDraft, s.Owner = false, nil
+	numbered := make([]harness.Record, len(records))
+	for i, r := range records {
+		numbered[i] = AddRecord(&s, r, now)
+	}
+	if s.Created = kept.Created; s.Created.IsZero() {
+		s.Created = now
+	}
+	if s.Updated = kept.Updated; s.Updated.IsZero() {
+		s.Updated = now
+	}
+	return s, numbered
+}
+
+// NextImportID returns the n-th id to try for an import whose id is taken, from
+// n = 2: "id-2".
+func NextImportID(id harness.SessionID, n int) harness.SessionID {
+	suffix := fmt.Sprintf("-%d", n)
+	if room := harness.MaxIDLength - len(suffix); len(id) > room {
+		id = id[:room]
+	}
+	return id + harness.SessionID(suffix)
+}

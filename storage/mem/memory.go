@@ -1,0 +1,180 @@
+package mem
+
+import (
+	"context"
+	"fmt"
+
+	"cairn/harness"
+	"cairn/storage/internal/rules"
+)
+
+var (
+	_ harness.Facts = (*Facts)(nil)
+	_ harness.Notes = (*Notes)(nil)
+)
+
+// shelf keeps facts or notes.
+type shelf[T any] struct {
+	prefix        string
+	items         map[string]*shelved[T]
+	keys          map[string]string
+	last, changes int
+}
+
+// shelved is one item with its older revisions.
+type shelved[T any] struct {
+	item    T
+	older   []T
+	was     harness.FactState
+	changed int
+}
+
+func newShelf[T any](prefix string) shelf[T] {
+	return shelf[T]{prefix: prefix, items: map[string]*shelved[T]{}, keys: map[string]string{}}
+}
+
+// view is a shelf of a store with its kind.
+type view[T any] struct {
+	st    *Store
+	shelf *shelf[T]
+	kind  rules.Kind[T]
+}
+
+func (v view[T]) op(what, id string) string { return what + " " + v.kind.Name + " " + id }
+
+func (v view[T]) save(ctx context.Context, item T, key string) (out T, created bool, err error) {
+	if item, err = clone(item); err != nil {
+		return out, false, err
+	}
+	err = v.st.change(ctx, "save a "+v.kind.Name, func() error {
+		have := v.shelf.items[v.shelf.keys[key]]
+		if key == "" || have == nil {
+			have = v.same(item)
+		}
+		if have == nil {
+			v.shelf.last++
+			v.shelf.changes++
+			id := fmt.Sprint(v.shelf.prefix, v.shelf.last)
+			have = &shelved[T]{item: v.kind.New(item, id, v.st.now()), changed: v.shelf.changes}
+			v.shelf.items[id] = have
+			created = true
+		}
+		if key != "" {
+			v.shelf.keys[key] = *v.kind.Common(&have.item).ID
+		}
+		out, err = clone(have.item)
+		return err
+	})
+	return out, created, err
+}
+
+// same returns the active item that counts as one with item, if there is one.
+func (v view[T]) same(item T) *shelved[T] {
+	text := v.kind.Same(item)
+	if text == "" {
+		return nil
+	}
+	for _, have := range sorted(v.shelf.items, func(a, b *shelved[T]) int { return a.changed - b.changed }) {
+		if *v.kind.Common(&have.item).State == harness.StateActive && v.kind.Same(have.item) == text {
+			return have
+		}
+	}
+	return nil
+}
+
+func (v view[T]) find(id string) (*shelved[T], error) {
+	if have := v.shelf.items[id]; have != nil {
+		return have, nil
+	}
+	return nil, harness.ErrNotFound
+}
+
+func (v view[T]) edit(ctx context.Context, id string, edit func(*T)) (out T, err error) {
+	err = v.st.change(ctx, v.op("edit", id), func() error {
+		have, err := v.find(id)
+		if err != nil {
+			return err
+		}
+		was, state := have.item, *v.kind.Common(&have.item).State
+		next := v.kind.Revise(was, edit, v.st.now())
+		nextState := v.kind.Common(&next).State
+		if state == harness.StateTrashed && *nextState == harness.StateTrashed {
+			return harness.ErrNotFound
+		}
+		if *nextState == harness.StateTrashed {
+			have.was = state
+		}
+		v.shelf.changes++
+		have.item, have.older, have.changed = next, append(have.older, was), v.shelf.changes
+		out, err = clone(have.item)
+		return err
+	})
+	return out, err
+}
+
+func (v view[T]) get(ctx context.Context, id string) (out T, err error) {
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	v.st.mu.Lock()
+	defer v.st.mu.Unlock()
+	have, err := v.find(id)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", v.op("read", id), err)
+	}
+	return clone(have.item)
+}
+
+func (v view[T]) list(ctx context.Context, f harness.MemoryFilter) ([]T, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	v.st.mu.Lock()
+	defer v.st.mu.Unlock()
+	var all []rules.Candidate[T]
+	for _, have := range v.shelf.items {
+		all = append(all, rules.Candidate[T]{Item: have.item, Changed: have.changed})
+	}
+	return clone(v.kind.Select(all, f))
+}
+
+func (v view[T]) forget(ctx context.Context, id string) error {
+	return v.st.change(ctx, v.op("forget", id), func() error {
+		have, err := v.find(id)
+		if err != nil {
+			return err
+		}
+		if state := v.kind.Common(&have.item).State; *state != harness.StateTrashed {
+			have.was, *state = *state, harness.StateTrashed
+		}
+		return nil
+	})
+}
+
+func (v view[T]) restore(ctx context.Context, id string) (out T, err error) {
+	err = v.st.change(ctx, v.op("restore", id), func() error {
+		have, err := v.find(id)
+		if err != nil {
+			return err
+		}
+		if state := v.kind.Common(&have.item).State; *state == harness.StateTrashed {
+			*state = have.was
+		}
+		out, err = clone(have.item)
+		return err
+	})
+	return out, err
+}
+
+func (v view[T]) history(ctx context.Context, id string) ([]T, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	v.st.mu.Lock()
+	defer v.st.mu.Unlock()
+	have, err := v.find(id)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", v.op("read", id), err)
+	}
+	return clone(append(have.older[:len(have.older):len(have.older)], have.item))
+}

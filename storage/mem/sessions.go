@@ -1,0 +1,208 @@
+package mem
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cairn/harness"
+	"cairn/storage/internal/rules"
+)
+
+var _ harness.Sessions = (*Sessions)(nil)
+
+// Sessions finds and describes the conversations of a store.
+type Sessions struct{ st *Store }
+
+// Get implements [harness.Sessions].
+func (v *Sessions) Get(ctx context.Context, id harness.SessionID) (harness.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return harness.Session{}, err
+	}
+	v.st.mu.Lock()
+	defer v.st.mu.Unlock()
+	s, err := v.st.present(id)
+	if err != nil {
+		return harness.Session{}, fmt.Errorf("read session %s: %w", id, err)
+	}
+	return v.st.shown(s)
+}
+
+// present returns a session that is not deleted.
+func (st *Store) present(id harness.SessionID) (*session, error) {
+	s := st.sessions[id]
+	if s == nil || s.info.Deleted != nil {
+		return nil, harness.ErrNotFound
+	}
+	return s, nil
+}
+
+// shown returns a session as lists show it.
+func (st *Store) shown(s *session) (harness.Session, error) {
+	out, err := clone(s.info)
+	out.HasDraft = !rules.EmptyDraft(s.draft)
+	out.Owner = st.owner(out.ID)
+	return out, err
+}
+
+// List implements [harness.Sessions].
+func (v *Sessions) List(ctx context.Context, f harness.SessionFilter) ([]harness.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	v.st.mu.Lock()
+	defer v.st.mu.Unlock()
+	match := rules.MatchSession(f)
+	var list []harness.Session
+	for _, s := range sorted(v.st.sessions, before(f.Deleted)) {
+		if !match(s.info) {
+			continue
+		}
+		shown, err := v.st.shown(s)
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, shown); len(list) == f.Limit {
+			break
+		}
+	}
+	return list, nil
+}
+
+// before orders lists: pinned first, then last used first; the trash by the
+// time of deletion, last first.
+func before(trash bool) func(a, b *session) int {
+	return func(a, b *session) int {
+		if trash && a.info.Deleted != nil && b.info.Deleted != nil {
+			if c := b.info.Deleted.Compare(*a.info.Deleted); c != 0 {
+				return c
+			}
+		}
+		if a.info.Pinned != b.info.Pinned {
+			if a.info.Pinned {
+				return -1
+			}
+			return 1
+		}
+		return b.order - a.order
+	}
+}
+
+// Edit implements [harness.Sessions].
+func (v *Sessions) Edit(ctx context.Context, id harness.SessionID, e harness.SessionEdit) (harness.Session, error) {
+	var out harness.Session
+	err := v.st.change(ctx, "edit session "+string(id), func() error {
+		s, err := v.st.present(id)
+		if err != nil {
+			return err
+		}
+		rules.EditSession(&s.info, e)
+		out, err = v.st.shown(s)
+		return err
+	})
+	return out, err
+}
+
+// change runs fn with the store locked and tells the watchers if it succeeds.
+// fn must change nothing before it knows that it succeeds.
+func (st *Store) change(ctx context.Context, op string, fn func() error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if err := fn(); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	st.tell()
+	return nil
+}
+
+// Delete implements [harness.Sessions].
+func (v *Sessions) Delete(ctx context.Context, id harness.SessionID) error {
+	return v.st.change(ctx, "delete session "+string(id), func() error {
+		s, err := v.st.present(id)
+		if err != nil {
+			return err
+		}
+		now := v.st.now()
+		s.info.Deleted = &now
+		return nil
+	})
+}
+
+// Restore implements [harness.Sessions].
+func (v *Sessions) Restore(ctx context.Context, id harness.SessionID) error {
+	return v.st.change(ctx, "restore session "+string(id), func() error {
+		s := v.st.sessions[id]
+		if s == nil {
+			return harness.ErrNotFound
+		}
+		s.info.Deleted = nil
+		return nil
+	})
+}
+
+// Import implements [harness.Sessions].
+func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harness.Record) (stored harness.Session, existed bool, err error) {
+	if s.ID == "" {
+		s.ID = harness.SessionID(harness.NewID())
+	}
+	if err := rules.CheckSessionID(s.ID); err != nil {
+		return harness.Session{}, false, fmt.Errorf("import: %w", err)
+	}
+	if records, err = clone(records); err != nil {
+		return harness.Session{}, false, fmt.Errorf("import: %w", err)
+	}
+	err = v.st.change(ctx, "import session "+string(s.ID), func() error {
+		wanted := s.ID
+		for n := 2; ; n++ {
+			have := v.st.sessions[s.ID]
+			if have == nil && v.st.owner(s.ID) == nil {
+				break
+			}
+			if have != nil && have.info.Deleted == nil && rules.SameMessages(have.branch(0, 0), records) && have.info.Records == len(records) {
+				existed = true
+				stored, err = v.st.shown(have)
+				return err
+			}
+			s.ID = rules.NextImportID(wanted, n)
+		}
+		info, numbered := rules.ImportedRecords(s, records, v.st.now())
+		made := newSession(info)
+		made.records = numbered
+		v.st.add(made)
+		stored, err = v.st.shown(made)
+		return err
+	})
+	return stored, existed, err
+}
+
+func newSession(info harness.Session) *session {
+	return &session{info: info, runs: map[harness.RunID]*storedRun{}, requests: map[string]harness.RunID{}}
+}
+
+// add puts a new session into the store as the one last used.
+func (st *Store) add(s *session) {
+	st.sessions[s.info.ID] = s
+	st.used(s)
+}
+
+func (st *Store) used(s *session) {
+	st.order++
+	s.order = st.order
+}
+
+// Usage returns what was used on the local day of at, by model.
+func (st *Store) Usage(ctx context.Context, at time.Time) (map[string]harness.Usage, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	sums := map[string]harness.Usage{}
+	for model, u := range st.usage[at.Local().Format(time.DateOnly)] {
+		sums[model] = u
+	}
+	return sums, nil
+}

@@ -21,6 +21,16 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
+// ProviderError says that a model's provider is the reason, such as a key that
+// is missing. The functions of a [Wire] return it to end with exit code 4.
+type ProviderError struct{ Err error }
+
+// Error implements error.
+func (e *ProviderError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *ProviderError) Unwrap() error { return e.Err }
+
 // fail returns an error with an exit code.
 func fail(code int, format string, args ...any) error {
 	return &failure{code: code, err: fmt.Errorf(format, args...)}
@@ -34,6 +44,7 @@ func exitCode(err error) int {
 	var f *failure
 	var c *ConfigError
 	var quiet *silent
+	var provider *ProviderError
 	_, held := harness.AsHeld(err)
 	switch {
 	case err == nil:
@@ -44,6 +55,8 @@ func exitCode(err error) int {
 		return quiet.code
 	case errors.As(err, &c):
 		return ExitUsage
+	case errors.As(err, &provider):
+		return ExitProvider
 	case errors.Is(err, harness.ErrNotFound):
 		return ExitNotFound
 	case held, errors.Is(err, harness.ErrLocked), errors.Is(err, harness.ErrBusy), errors.Is(err, harness.ErrLost):

@@ -290,20 +290,19 @@ func (p *printing) verdict(ctx context.Context, r harness.Result) error {
 	if r.Error == nil {
 		return fail(ExitFailed, "the run failed (%s)%s", r.Stop, kept)
 	}
-	if ownFault(r.Error.Kind) {
-		return fail(ExitFailed, "%w", r.Error)
-	}
-	return fail(ExitProvider, "%w", r.Error)
+	return fail(failedCode(r.Error.Kind), "%w", r.Error)
 }
 
-// ownFault reports whether a failed run failed for a reason of this machine
-// and not of the model's provider.
-func ownFault(kind string) bool {
+// failedCode is the exit code of a failed run: 4 unless the reason lies on
+// this machine and not with the model's provider.
+func failedCode(kind string) int {
 	switch kind {
-	case "store", "internal", "lost", "closed", "spending_limit":
-		return true
+	case "store", "internal", "closed", "spending_limit":
+		return ExitFailed
+	case "lost":
+		return ExitBusy
 	}
-	return false
+	return ExitProvider
 }
 
 // waits says what a run waits for.

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"cairn/harness"
+	"cairn/storage/mem"
 )
 
 // TestScripts runs the scripts in testdata/script, each with its own home,
@@ -44,8 +45,9 @@ func TestScripts(t *testing.T) {
 				world(ts).input = ts.ReadFile(args[0])
 			},
 			"hold": func(ts *testscript.TestScript, _ bool, args []string) {
-				id := harness.SessionID(args[0])
-				world(ts).store.held[id] = harness.Holder{PID: 4411, Terminal: "pts/3", Purpose: "chat"}
+				meta := harness.Session{ID: harness.SessionID(args[0])}
+				_, err := world(ts).store.Owners().Acquire(context.Background(), meta, harness.Holder{PID: 4411, Terminal: "pts/3", Purpose: "chat"})
+				ts.Check(err)
 			},
 			"tty": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).tty = true },
 		},
@@ -54,7 +56,7 @@ func TestScripts(t *testing.T) {
 
 // scriptWorld is what the programs of one script share.
 type scriptWorld struct {
-	store *memStore
+	store *mem.Store
 	input string
 	tty   bool
 	// clock moves one second at each reading, so that orders are certain.
@@ -73,11 +75,20 @@ func (w *scriptWorld) now() time.Time {
 
 func setupScript(env *testscript.Env) error {
 	w := &scriptWorld{clock: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
-	w.store = newMemStore(w.now)
+	w.store = mem.New(w.now)
 	env.Values[worldKey{}] = w
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("NO_COLOR", "")
 	return nil
+}
+
+// open is the store of a script.
+func (w *scriptWorld) open() Store {
+	return Store{
+		Sessions: w.store.Sessions(), Transcript: w.store.Transcript(), Owners: w.store.Owners(),
+		Drafts: w.store.Drafts(), Prompts: w.store.Prompts(), Facts: w.store.Facts(), Notes: w.store.Notes(),
+		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Native: w.store,
+	}
 }
 
 // wire is the program of a script.
@@ -86,7 +97,7 @@ func (w *scriptWorld) wire() Wire {
 		Version: "1.2.3",
 		Engines: []string{"bbolt"},
 		OpenStore: func(context.Context, string, StoreOptions) (Store, error) {
-			return Store{Sessions: w.store, Transcript: w.store, Owners: w.store}, nil
+			return w.open(), nil
 		},
 		NewEngine: func(_ context.Context, st Store, s Setup) (harness.Engine, error) {
 			return &fakeEngine{store: st, now: s.Now}, nil

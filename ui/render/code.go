@@ -149,8 +149,8 @@ func closed(n ast.Node, src []byte) bool {
 // infoLine is the line above a code block: what was written after the fence,
 // and at the right end the number to copy the block by.
 func (m *Markdown) infoLine(info string, number, w int) string {
-	left := Truncate(SafeLine(strings.TrimSpace(info)), max(w-6, 0), m.theme.Ornaments.Ellipsis)
-	return m.theme.Paints.Muted.On(Fit(left, "["+strconv.Itoa(number)+"]", w))
+	left := SafeLine(strings.TrimSpace(info))
+	return m.theme.Paints.Muted.On(Fit(left, "["+strconv.Itoa(number)+"]", w, m.theme.Ornaments.Ellipsis))
 }
 
 // plainCode draws code without colours of its language.

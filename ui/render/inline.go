@@ -79,6 +79,9 @@ func (g *glamour) leaf(block, first, end ast.Node, src []byte) string {
 	for n := first; n != end; n = n.NextSibling() {
 		in.node(block, n, 0)
 	}
+	if t, ok := block.LastChild().(*ast.Text); ok { // no line break at the end
+		t.Segment = t.Segment.WithStop(t.Segment.Start + len(bytes.TrimRight(t.Segment.Value(in.out), "\n")))
+	}
 	s, err := g.render(block, in.out)
 	if err != nil {
 		var b strings.Builder

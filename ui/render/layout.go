@@ -222,10 +222,14 @@ func (l *layouter) quote(n ast.Node, w int) []string {
 		return l.children(n, w, true)
 	}
 	lines := l.children(n, w-lineWidth(mark), true)
-	painted := l.m.theme.Paints.Muted.On(mark)
+	p := l.m.theme.Paints.Muted
 	out := make([]string, len(lines))
 	for i, s := range lines {
-		out[i] = painted + s
+		if s == "" {
+			out[i] = p.On(strings.TrimRight(mark, " "))
+			continue
+		}
+		out[i] = p.On(mark) + s
 	}
 	return out
 }

@@ -93,8 +93,8 @@ func harmless(prev, r rune, rest string) bool {
 	case r < 0x300:
 		return r != 0xad
 	case r == 0x200c || r == 0x200d:
-		next, _ := utf8.DecodeRuneInString(rest)
-		return joins(prev) && joins(next) && (r == 0x200d || !pictographic(next))
+		next, n := utf8.DecodeRuneInString(rest)
+		return n > 0 && (next != utf8.RuneError || n > 1) && joins(prev) && joins(next) && (r == 0x200d || !pictographic(next))
 	case variation(r):
 		return prev > 0x20 && !variation(prev) && !invisible(prev)
 	case r >= 0xe0020 && r <= 0xe007f: // subdivision flags are spelt with tags

@@ -110,3 +110,31 @@ func TestResizeWhileStreamingEqualsAFreshRender(t *testing.T) {
 		}
 	}
 }
+
+// FuzzStream checks that a text streamed in two pieces draws as it does whole,
+// and that nothing but styles gets through.
+func FuzzStream(f *testing.F) {
+	for _, text := range corpus(f) {
+		f.Add(text, len(text)/3, 30)
+	}
+	m := testMarkdown(f, "dark", themes.Options{})
+	f.Fuzz(func(t *testing.T, text string, cut, width int) {
+		if width < 1 || width > 200 || len(text) > 1<<12 {
+			return
+		}
+		m.Forget()
+		cut = min(max(cut, 0), len(text))
+		s := NewStream(m)
+		s.Append(text[:cut])
+		checkLines(t, s.Lines(width), width)
+		s.Append(text[cut:])
+		checkLines(t, s.Lines(width), width)
+		s.Finish()
+		got := slices.Clone(s.Lines(width))
+		checkLines(t, got, width)
+		if want := m.Message(text, width); !slices.Equal(got, want) {
+			t.Fatalf("cut at %d, width %d: %q\n--- whole\n%q", cut, width, got, want)
+		}
+		CodeBlocks(text)
+	})
+}

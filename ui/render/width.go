@@ -81,20 +81,24 @@ func Pad(s string, w int) string {
 
 // Fit makes a line of exactly w cells with left at its left and right at its
 // right end. When both do not fit, left is cut; right only when it alone is
-// too wide.
-func Fit(left, right string, w int) string {
+// too wide. A cut part ends in tail, "…" if none is given.
+func Fit(left, right string, w int, tail ...string) string {
 	if w <= 0 {
 		return ""
 	}
+	cut := "…"
+	if len(tail) > 0 {
+		cut = tail[0]
+	}
 	rw := lineWidth(right)
 	if rw > w {
-		return Pad(Truncate(right, w, "…"), w)
+		return Pad(Truncate(right, w, cut), w)
 	}
 	room := w - rw
 	if rw > 0 && room > 0 {
 		room--
 	}
-	left = Truncate(left, room, "…")
+	left = Truncate(left, room, cut)
 	return left + strings.Repeat(" ", w-rw-lineWidth(left)) + right
 }
 

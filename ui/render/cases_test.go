@@ -1,0 +1,231 @@
+package render
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"cairn/themes"
+)
+
+// shown is the text of lines without styles.
+func shown(lines []string) string { return ansi.Strip(strings.Join(lines, "\n")) }
+
+// squeezed is what is shown without blanks and line ends.
+func squeezed(lines []string) string { return squeeze(shown(lines)) }
+
+func TestTextWithoutSpacesIsWrappedWhole(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "dark", themes.Options{})
+	for _, text := range []string{strings.Repeat("漢", 120), strings.TrimSpace(strings.Repeat("模板 vault 之後，", 30)), strings.Repeat("x", 500)} {
+		lines := m.Message(text, 40)
+		checkLines(t, lines, 40)
+		if got := squeezed(lines); got != squeeze(text) {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+func TestWideTablesLoseNothing(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "dark", themes.Options{})
+	prose := strings.TrimSpace(strings.Repeat("word ", 40))
+	url := "https://example.com/" + strings.Repeat("path/", 20)
+	text := "| Name | Text | Link |\n|---|---|---|\n| one | " + prose + " | " + url + " |\n| two | b | c | surplus |\n"
+	for _, width := range []int{20, 30, 80, 120, 400} {
+		lines := m.Message(text, width)
+		checkLines(t, lines, width)
+		if width == 400 || width == 20 { // on one line, and as a list
+			got := squeezed(lines)
+			for _, want := range []string{squeeze(prose), url, "surplus", "one", "two"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("width %d: %q is missing in\n%s", width, want, shown(lines))
+				}
+			}
+			continue
+		}
+		for _, r := range "Namewrdhtps:/xml.cu" {
+			if !strings.ContainsRune(shown(lines), r) {
+				t.Errorf("width %d: %q is missing", width, r)
+			}
+		}
+		if n := strings.Count(shown(lines), "word"); width == 80 && n != 40 {
+			t.Errorf("width %d: %d of 40 words:\n%s", width, n, shown(lines))
+		}
+	}
+}
+
+func TestCodeInAnOpenFenceIsShownUnchangedAndStaysWhenItCloses(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "dark", themes.Options{})
+	s := NewStream(m)
+	s.Append("run:\n```sh\ngo --x __name__ $1")
+	if got, want := shown(s.Lines(30)), "run:\n\nsh                         [1]\ngo --x __name__ $1"; got != want {
+		t.Fatalf("open: got\n%s\nwant\n%s", got, want)
+	}
+	s.Append("\n``")
+	s.Lines(30)
+	s.Append("`")
+	if got, want := shown(s.Lines(30)), "run:\n\nsh                         [1]\ngo --x __name__ $1"; got != want {
+		t.Fatalf("at the closing fence: got\n%s\nwant\n%s", got, want)
+	}
+	s.Append("\ndone")
+	if got, want := shown(s.Lines(30)), "run:\n\nsh                         [1]\ngo --x __name__ $1\n\ndone"; got != want {
+		t.Fatalf("closed: got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestNothingInAngleBracketsVanishes(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "dark", themes.Options{})
+	text := "Use Map<string>, cp <src> <dst>, List<T>, a <!-- b --> c.\n\n<details>\n<summary>More</summary>\n\ninner\n\n</details>\n\nA span `&amp;` and `\\*` and `<T>`; an entity &lt;b&gt;."
+	want := "Use Map<string>, cp <src> <dst>, List<T>, a <!-- b --> c.\n\n<details>\n<summary>More</summary>\n\ninner\n\n</details>\n\nA span &amp; and \\* and <T>; an entity <b>."
+	if got := shown(m.Message(text, 100)); got != want {
+		t.Fatalf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestEveryPartOfALinkIsShown(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "plain", themes.Options{})
+	for _, c := range []struct{ in, want string }{
+		{"[text](https://a.example/x)", "text (https://a.example/x)"},
+		{"[a & b](../x%zz \"title\")", "a & b (../x%zz)"},
+		{"https://a.example/x_y", "https://a.example/x_y"},
+		{"<https://a.example>", "https://a.example"},
+		{"[https://a.example](https://b.example)", "https://a.example (https://b.example)"},
+		{"![alt](i.png) ![](j.png)", "alt (i.png) j.png"},
+		{"[x]\n\n[x]: javascript:alert(1)", "x (javascript:alert(1))\n\n[x]: javascript:alert(1)"},
+		{"mail a@b.example", "mail a@b.example"},
+	} {
+		if got := shown(m.Message(c.in, 80)); got != c.want {
+			t.Errorf("%q is shown as %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestAWordLongerThanTheWindowIsManyRows(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "dark", themes.Options{})
+	for _, width := range []int{40, 80, 120} {
+		lines := m.Message("a\n\n"+strings.Repeat("x", 500)+"\n\nend", width)
+		checkLines(t, lines, width)
+		if want := 4 + (500+width-1)/width; len(lines) != want || lines[len(lines)-1] != "end" {
+			t.Errorf("width %d: %d rows ending in %q, want %d", width, len(lines), lines[len(lines)-1], want)
+		}
+	}
+}
+
+func TestADefinitionThatComesLateCompletesEarlierLinks(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "plain", themes.Options{})
+	s := NewStream(m)
+	s.Append("See [one] and [Two][2].\n\nmore text\n\n")
+	if got := shown(s.Lines(60)); !strings.HasPrefix(got, "See [one] and [Two][2].") {
+		t.Fatalf("before: %q", got)
+	}
+	s.Append("[one]: https://a.example\n[2]: https://b.example\n\nend\n\nend")
+	want := "See one (https://a.example) and Two (https://b.example)."
+	if got := shown(s.Lines(60)); !strings.HasPrefix(got, want) {
+		t.Fatalf("after: %q, want %q first", got, want)
+	}
+}
+
+func TestPlainThemeHasNoSequencesAndNoColorNoColours(t *testing.T) {
+	t.Parallel()
+	plain := testMarkdown(t, "plain", themes.Options{})
+	bare := testMarkdown(t, "dark", themes.Options{Profile: themes.NoColor})
+	for name, text := range corpus(t) {
+		for _, l := range plain.Message(text, 60) {
+			if strings.Contains(l, "\x1b") {
+				t.Fatalf("%s: a sequence in the plain theme: %q", name, l)
+			}
+		}
+		for _, l := range bare.Message(text, 60) {
+			for _, colour := range []string{"[3", ";3", "[4;", "8;5;", "8;2;"} {
+				rest := strings.NewReplacer("[3m", "", ";3m", "").Replace(l)
+				if strings.Contains(rest, "\x1b"+colour) {
+					t.Fatalf("%s: a colour without colours: %q", name, l)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryThemeAndProfileDrawsTheSameText(t *testing.T) {
+	t.Parallel()
+	text := corpus(t)["sample"]
+	want := shown(testMarkdown(t, "dark", themes.Options{}).Message(text, 80))
+	for _, name := range themes.Names() {
+		for _, p := range []themes.Profile{themes.TrueColor, themes.ANSI256, themes.ANSI16} {
+			lines := testMarkdown(t, name, themes.Options{Profile: p}).Message(text, 80)
+			checkLines(t, lines, 80)
+			if got := shown(lines); name != themes.Plain && got != want {
+				t.Errorf("%s with profile %d differs:\n%s", name, p, got)
+			}
+		}
+	}
+}
+
+func TestCodeBlocksAreTheSource(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, in string
+		want     []Code
+	}{
+		{"none", "text `code`", nil},
+		{"fence", "a\n```go main.go\nx\t:= 1\n```\n", []Code{{"go", "main.go", "x\t:= 1\n"}}},
+		{"open", "~~~\na\n\nb", []Code{{"", "", "a\n\nb\n"}}},
+		{"empty", "```\n```", []Code{{}}},
+		{"in a list", "- x\n\n  ```sh\n  ls\n    -l\n  ```\n> ```\n> q\n> ```\n", []Code{{"sh", "", "ls\n  -l\n"}, {"", "", "q\n"}}},
+		{"indented", "a\n\n    b &amp;\n\n    c\n", []Code{{"", "", "b &amp;\n\nc\n"}}},
+		{"windows", "```\r\na\r\nb\r\n```\r\n", []Code{{"", "", "a\nb\n"}}},
+		{"controls stay in the source", "```\n\x1b[1mx\x00\u202e\n```", []Code{{"", "", "\x1b[1mx\x00\u202e\n"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := CodeBlocks(c.in); !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestCodeMarksNumberTheBlocks compares the numbers drawn with the blocks that
+// are copied by them.
+func TestCodeMarksNumberTheBlocks(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "dark", themes.Options{})
+	for name, text := range corpus(t) {
+		drawn := 0
+		for _, l := range m.Message(text, 60) {
+			l = ansi.Strip(l)
+			if i := strings.LastIndex(l, "["); i >= 0 && strings.HasSuffix(l, "]") && lineWidth(l) == 60 && strings.Trim(l[i:], "[]0123456789") == "" {
+				drawn++
+			}
+		}
+		if got := len(CodeBlocks(text)); got != drawn {
+			t.Errorf("%s: %d blocks to copy, %d drawn", name, got, drawn)
+		}
+	}
+}
+
+func TestAStreamThatIsSetToAnotherTextStartsOver(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "dark", themes.Options{})
+	s := NewStream(m)
+	s.Set("one **two**")
+	s.Lines(40)
+	s.Set("one **two** three")
+	s.Set("other")
+	s.Finish()
+	if got := shown(s.Lines(40)); got != "other" || s.Text() != "other" {
+		t.Fatalf("got %q of %q", got, s.Text())
+	}
+	s.Append(" more")
+	if got := shown(s.Lines(40)); got != "other more" {
+		t.Fatalf("after finishing: %q", got)
+	}
+}

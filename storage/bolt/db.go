@@ -50,6 +50,9 @@ type DB struct {
 	// heldMu guards held, which Interrupted and Owner look at.
 	heldMu sync.Mutex
 	held   map[leaseKey]*heldLock
+	// process names the lock file that says that this process lives, once it
+	// is needed. It is guarded by gate.
+	process harness.SessionID
 }
 
 // Open checks the database at path and makes it if there is none. The errors

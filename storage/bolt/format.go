@@ -39,6 +39,8 @@ type counters struct {
 	LastFact   int `json:"last_fact"`
 	LastNote   int `json:"last_note"`
 	LastDraft  int `json:"last_draft"`
+	// LastChange orders facts and notes by their last change.
+	LastChange int `json:"last_change"`
 	// The prompts are numbered from FirstPrompt to LastPrompt.
 	FirstPrompt int `json:"first_prompt"`
 	LastPrompt  int `json:"last_prompt"`

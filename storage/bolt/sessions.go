@@ -268,4 +268,3 @@ func (s *session) moveTrash(by int) error {
 	}
 	return s.save()
 }
-

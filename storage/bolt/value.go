@@ -71,10 +71,10 @@ func place(path string, key []byte) string {
 	if len(key) == 0 {
 		return path
 	}
-	return path + "/" + keyText(key)
+	return path + "/" + showKey(key)
 }
 
-func keyText(key []byte) string {
+func showKey(key []byte) string {
 	prefix, rest := "", key
 	if i := bytes.IndexByte(key, '/'); i >= 0 && len(key) == i+1+8 {
 		prefix, rest = string(key[:i+1]), key[i+1:]

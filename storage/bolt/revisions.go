@@ -1,0 +1,162 @@
+package bolt
+
+import (
+	"context"
+	"encoding/binary"
+
+	"cairn/harness"
+)
+
+// edit makes the next revision of an item and keeps the one before.
+func (v shelf[T]) edit(ctx context.Context, id string, edit func(*T)) (T, error) {
+	var item T
+	err := v.d.update(ctx, v.op("edit", id), func(t *tx) error {
+		f, err := v.find(t, id)
+		if err != nil {
+			return err
+		}
+		was, state := f.Item, *v.common(f).State
+		next := v.kind.Revise(was, edit, t.now)
+		nextState := *v.kind.Common(&next).State
+		if state == harness.StateTrashed && nextState == harness.StateTrashed {
+			return harness.ErrNotFound
+		}
+		if err := v.keepRevision(f); err != nil {
+			return err
+		}
+		if err := v.unindex(t, f); err != nil {
+			return err
+		}
+		if err := v.moveTrash(t, f, state, nextState); err != nil {
+			return err
+		}
+		f.Item, item = next, next
+		if err := v.changed(t, f); err != nil {
+			return err
+		}
+		if err := v.index(t, f); err != nil {
+			return err
+		}
+		return v.rewrite(t, f)
+	})
+	return item, err
+}
+
+// keepRevision files the present revision with the older ones.
+func (v shelf[T]) keepRevision(f *filed[T]) error {
+	all, err := f.home.make("revisions")
+	if err != nil {
+		return err
+	}
+	own, err := all.make(f.id)
+	if err != nil {
+		return err
+	}
+	return own.put(number(*v.common(f).Revision), f.Item)
+}
+
+// moveTrash keeps the list of the trash and f.Was in step with a change of
+// state.
+func (v shelf[T]) moveTrash(t *tx, f *filed[T], from, to harness.FactState) error {
+	if (from == harness.StateTrashed) == (to == harness.StateTrashed) {
+		return nil
+	}
+	trash, err := t.root("trash")
+	if err != nil {
+		return err
+	}
+	kind, err := trash.make(v.kind.Name)
+	if err != nil {
+		return err
+	}
+	if to == harness.StateTrashed {
+		f.Was, f.Trashed = from, t.now.UnixNano()
+		return kind.put(f.trashKey(), listed{})
+	}
+	f.Was = ""
+	return kind.del(f.trashKey())
+}
+
+func (f *filed[T]) trashKey() []byte {
+	return append(binary.BigEndian.AppendUint64(nil, uint64(f.Trashed)), f.id...)
+}
+
+func (v shelf[T]) forget(ctx context.Context, id string) error {
+	return v.d.update(ctx, v.op("forget", id), func(t *tx) error {
+		f, err := v.find(t, id)
+		if err != nil {
+			return err
+		}
+		state := v.common(f).State
+		if *state == harness.StateTrashed {
+			return nil
+		}
+		if err := v.unindex(t, f); err != nil {
+			return err
+		}
+		if err := v.moveTrash(t, f, *state, harness.StateTrashed); err != nil {
+			return err
+		}
+		*state = harness.StateTrashed
+		return v.rewrite(t, f)
+	})
+}
+
+func (v shelf[T]) restore(ctx context.Context, id string) (T, error) {
+	var item T
+	err := v.d.update(ctx, v.op("restore", id), func(t *tx) error {
+		f, err := v.find(t, id)
+		if err != nil {
+			return err
+		}
+		state := v.common(f).State
+		if *state == harness.StateTrashed {
+			was := f.Was
+			if err := v.moveTrash(t, f, *state, was); err != nil {
+				return err
+			}
+			*state = was
+			if err := v.index(t, f); err != nil {
+				return err
+			}
+			if err := v.rewrite(t, f); err != nil {
+				return err
+			}
+		}
+		item = f.Item
+		return nil
+	})
+	return item, err
+}
+
+func (v shelf[T]) history(ctx context.Context, id string) ([]T, error) {
+	var items []T
+	err := v.d.view(ctx, v.op("read the history of", id), func(t *tx) error {
+		items = nil
+		f, err := v.find(t, id)
+		if err != nil {
+			return err
+		}
+		last := *v.common(f).Revision
+		if last > 1 {
+			all, err := f.home.must("revisions")
+			if err != nil {
+				return err
+			}
+			own, err := all.must(id)
+			if err != nil {
+				return err
+			}
+			for n := 1; n < last; n++ {
+				var item T
+				if err := own.need(number(n), &item); err != nil {
+					return err
+				}
+				items = append(items, item)
+			}
+		}
+		items = append(items, f.Item)
+		return nil
+	})
+	return items, err
+}

@@ -1,0 +1,349 @@
+package bolt
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"cairn/harness"
+	"cairn/storage/internal/rules"
+)
+
+// shelf keeps facts or notes. Each is filed in the bucket of its session, or of
+// no session, and where/ tells which that is.
+type shelf[T any] struct {
+	d *DB
+	// name is the bucket in a session.
+	name string
+	kind rules.Kind[T]
+	// count and last are the counters of the kind.
+	count, last func(*counters) *int
+}
+
+// shelved is the stored form of a fact or note.
+type shelved[T any] struct {
+	Item T `json:"item"`
+	// Was is the state before the trash.
+	Was harness.FactState `json:"was,omitempty"`
+	// Trashed is when it went there, in nanoseconds of Unix time.
+	Trashed int64 `json:"trashed,omitempty"`
+	// Version counts the writes, Changed orders by the last change.
+	Version int `json:"version"`
+	Changed int `json:"changed"`
+}
+
+// itemPlace is the value of where/<id>.
+type itemPlace struct {
+	Session harness.SessionID `json:"session"`
+	// Version is that of the item, so that an older copy of it is noticed.
+	Version int `json:"version"`
+}
+
+// filed is one item with its bucket.
+type filed[T any] struct {
+	shelved[T]
+	home bucket // the session's bucket
+	id   string
+}
+
+func (v shelf[T]) op(what, id string) string { return what + " " + v.kind.Name + " " + id }
+
+func (v shelf[T]) common(f *filed[T]) rules.Common { return v.kind.Common(&f.Item) }
+
+// find reads an item in whatever state.
+func (v shelf[T]) find(t *tx, id string) (*filed[T], error) {
+	where, err := t.root("where")
+	if err != nil {
+		return nil, err
+	}
+	if !v.isID(id) {
+		return nil, harness.ErrNotFound
+	}
+	var at itemPlace
+	if ok, err := where.get([]byte(id), &at); err != nil {
+		return nil, err
+	} else if !ok {
+		c, err := t.counters()
+		if err != nil {
+			return nil, err
+		}
+		// Items are never removed from where/, so an id that was given out is
+		// missing only through damage.
+		if n, err := strconv.Atoi(id[1:]); err == nil && n <= *v.last(c) {
+			return nil, t.d.damaged(place(where.path, []byte(id)), "the value is missing")
+		}
+		return nil, harness.ErrNotFound
+	}
+	return v.read(t, id, at)
+}
+
+// isID reports whether id is the canonical form of an id of the kind.
+func (v shelf[T]) isID(id string) bool {
+	if len(id) < 2 || id[:1] != v.kind.Prefix {
+		return false
+	}
+	n, err := strconv.Atoi(id[1:])
+	return err == nil && n > 0 && strconv.Itoa(n) == id[1:]
+}
+
+func (v shelf[T]) read(t *tx, id string, at itemPlace) (*filed[T], error) {
+	sessions, err := t.root("sessions")
+	if err != nil {
+		return nil, err
+	}
+	home, err := sessions.must(string(at.Session))
+	if err != nil {
+		return nil, err
+	}
+	b, err := home.must(v.name)
+	if err != nil {
+		return nil, err
+	}
+	f := &filed[T]{home: home, id: id}
+	if err := b.need([]byte(id), &f.shelved); err != nil {
+		return nil, err
+	}
+	if *v.common(f).ID != id || f.Version != at.Version {
+		return nil, t.d.damaged(place(b.path, []byte(id)), "it is not the version last written")
+	}
+	return f, nil
+}
+
+// write stores an item and what leads to it.
+func (v shelf[T]) write(t *tx, f *filed[T], at harness.SessionID) error {
+	where, err := t.root("where")
+	if err != nil {
+		return err
+	}
+	b, err := f.home.make(v.name)
+	if err != nil {
+		return err
+	}
+	f.Version++
+	if err := where.put([]byte(f.id), itemPlace{at, f.Version}); err != nil {
+		return err
+	}
+	return b.put([]byte(f.id), f.shelved)
+}
+
+// rewrite stores an item that is filed already.
+func (v shelf[T]) rewrite(t *tx, f *filed[T]) error {
+	return v.write(t, f, harness.SessionID(f.home.path[len("sessions/"):]))
+}
+
+// changed marks f as the item changed last.
+func (v shelf[T]) changed(t *tx, f *filed[T]) error {
+	c, err := t.counters()
+	if err != nil {
+		return err
+	}
+	c.LastChange++
+	f.Changed = c.LastChange
+	return nil
+}
+
+func (v shelf[T]) save(ctx context.Context, item T, key string) (stored T, created bool, err error) {
+	err = v.d.update(ctx, "save a "+v.kind.Name, func(t *tx) error {
+		created = false
+		have, err := v.saved(t, item, key)
+		if err != nil {
+			return err
+		}
+		if have == nil {
+			created = true
+			if have, err = v.add(t, item); err != nil {
+				return err
+			}
+		}
+		stored = have.Item
+		return v.remember(t, key, have.id)
+	})
+	return stored, created, err
+}
+
+// saved returns the item that this save stored before, or that counts as one
+// with it.
+func (v shelf[T]) saved(t *tx, item T, key string) (*filed[T], error) {
+	keys, err := t.root("keys")
+	if err != nil {
+		return nil, err
+	}
+	var id string
+	if key != "" {
+		if ok, err := keys.get(v.keyOf(key), &id); err != nil {
+			return nil, err
+		} else if ok {
+			return v.find(t, id)
+		}
+	}
+	ids, _, err := v.sameIDs(t, item)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	return v.find(t, ids[0])
+}
+
+// remember makes a later save with the key find the item.
+func (v shelf[T]) remember(t *tx, key, id string) error {
+	keys, err := t.root("keys")
+	if err != nil || key == "" || keys.has(v.keyOf(key)) {
+		return err
+	}
+	return keys.put(v.keyOf(key), id)
+}
+
+func (v shelf[T]) keyOf(key string) []byte { return digest(v.kind.Name + " " + key) }
+
+// digest bounds what others chose to a key.
+func digest(text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	return []byte(hex.EncodeToString(sum[:16]))
+}
+
+// add stores a new item in its session, or in no session if that is not stored.
+func (v shelf[T]) add(t *tx, item T) (*filed[T], error) {
+	c, err := t.counters()
+	if err != nil {
+		return nil, err
+	}
+	*v.last(c)++
+	*v.count(c)++
+	f := &filed[T]{id: v.kind.Prefix + strconv.Itoa(*v.last(c))}
+	f.Item = v.kind.New(item, f.id, t.now)
+	at := *v.common(f).Session
+	s, ok, err := t.find(at)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		f.home = s.bucket
+	} else {
+		at = harness.NoSession
+		sessions, err := t.root("sessions")
+		if err != nil {
+			return nil, err
+		}
+		if f.home, err = sessions.must(string(at)); err != nil {
+			return nil, err
+		}
+	}
+	if err := v.changed(t, f); err != nil {
+		return nil, err
+	}
+	if err := v.index(t, f); err != nil {
+		return nil, err
+	}
+	return f, v.write(t, f, at)
+}
+
+// sameIDs returns the active items that count as one with item, and their key
+// in texts/.
+func (v shelf[T]) sameIDs(t *tx, item T) (ids []string, key []byte, err error) {
+	text := v.kind.Same(item)
+	if text == "" {
+		return nil, nil, nil
+	}
+	texts, err := t.root("texts")
+	if err != nil {
+		return nil, nil, err
+	}
+	key = digest(text)
+	_, err = texts.get(key, &ids)
+	return ids, key, err
+}
+
+// index lists an active item under its text.
+func (v shelf[T]) index(t *tx, f *filed[T]) error {
+	if *v.common(f).State != harness.StateActive {
+		return nil
+	}
+	ids, key, err := v.sameIDs(t, f.Item)
+	if err != nil || key == nil || slices.Contains(ids, f.id) {
+		return err
+	}
+	texts, err := t.root("texts")
+	if err != nil {
+		return err
+	}
+	return texts.put(key, append(ids, f.id))
+}
+
+// unindex takes an item out of the list under its text.
+func (v shelf[T]) unindex(t *tx, f *filed[T]) error {
+	ids, key, err := v.sameIDs(t, f.Item)
+	at := slices.Index(ids, f.id)
+	if err != nil || at < 0 {
+		return err
+	}
+	texts, err := t.root("texts")
+	if err != nil {
+		return err
+	}
+	if ids = slices.Delete(ids, at, at+1); len(ids) == 0 {
+		return texts.del(key)
+	}
+	return texts.put(key, ids)
+}
+
+// all reads every item.
+func (v shelf[T]) all(ctx context.Context, t *tx) ([]*filed[T], error) {
+	where, err := t.root("where")
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.counters()
+	if err != nil {
+		return nil, err
+	}
+	var items []*filed[T]
+	err = where.each([]byte(v.kind.Prefix), func(key, value []byte) (bool, error) {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		var at itemPlace
+		if err := where.decode(key, value, &at); err != nil {
+			return false, err
+		}
+		f, err := v.read(t, string(key), at)
+		items = append(items, f)
+		return true, err
+	})
+	if err == nil && len(items) != *v.count(c) {
+		err = t.d.damaged("where", fmt.Sprintf("it lists %d %ss of %d", len(items), v.kind.Name, *v.count(c)))
+	}
+	return items, err
+}
+
+func (v shelf[T]) list(ctx context.Context, filter harness.MemoryFilter) ([]T, error) {
+	var candidates []rules.Candidate[T]
+	err := v.d.view(ctx, "list "+v.name, func(t *tx) error {
+		candidates = nil
+		items, err := v.all(ctx, t)
+		if err != nil {
+			return err
+		}
+		for _, f := range items {
+			candidates = append(candidates, rules.Candidate[T]{Item: f.Item, Changed: f.Changed})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.kind.Select(candidates, filter), nil
+}
+
+func (v shelf[T]) get(ctx context.Context, id string) (T, error) {
+	var item T
+	err := v.d.view(ctx, v.op("read", id), func(t *tx) error {
+		f, err := v.find(t, id)
+		if err == nil {
+			item = f.Item
+		}
+		return err
+	})
+	return item, err
+}

@@ -1,0 +1,33 @@
+package bolt
+
+import (
+	"context"
+	"time"
+)
+
+// sliceTime bounds one transaction of long work, so that others get their turn.
+const sliceTime = 40 * time.Millisecond
+
+// inSlices repeats step in read transactions until it says that it is done.
+// What step learned in one transaction may be outdated in the next.
+func (d *DB) inSlices(ctx context.Context, op string, step func(*tx) (done bool, err error)) error {
+	for done := false; !done; {
+		err := d.view(ctx, op, func(t *tx) error {
+			end := time.Now().Add(sliceTime)
+			for !done && time.Now().Before(end) {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				var err error
+				if done, err = step(t); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -102,7 +102,7 @@ func stores(t *testing.T) map[string]func(*testing.T) store {
 	t.Helper()
 	return map[string]func(*testing.T) store{
 		"mem": func(*testing.T) store {
-			m := mem.New(mem.Options{})
+			m := mem.New(nil)
 			return store{m.Journal(), m.Transcript(), m.Owners()}
 		},
 		"bolt": func(t *testing.T) store {

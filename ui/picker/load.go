@@ -160,7 +160,7 @@ func (m Model) remove() (Model, tea.Cmd) {
 	g := gone{s.ID, m.title(s)}
 	m.list = m.list.hide(s.ID, true, m.today())
 	m.gone = append(m.gone[:len(m.gone):len(m.gone)], g)
-	m.notice = notice{text: fmt.Sprintf("Deleted %q. ^U brings it back (kept 30 days).", g.title), undo: true}
+	m.notice = notice{text: fmt.Sprintf("Deleted \"%s\". ^U brings it back (kept 30 days).", g.title), undo: true}
 	ctx, sessions := m.ctx, m.c.Sessions
 	m, look := m.look()
 	return m, tea.Batch(look, func() tea.Msg { return deleted{g, sessions.Delete(ctx, g.id)} })
@@ -196,7 +196,7 @@ func (m Model) onRestored(msg restored) (Model, tea.Cmd) {
 		return m, nil
 	}
 	m.list = m.list.unhide(msg.gone.id, m.today()).selectKey(key{session: msg.gone.id})
-	m.notice = notice{text: fmt.Sprintf("%q is back.", msg.gone.title)}
+	m.notice = notice{text: fmt.Sprintf("\"%s\" is back.", msg.gone.title)}
 	return m.load()
 }
 

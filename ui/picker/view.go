@@ -171,7 +171,7 @@ func (m Model) emptyWords() string {
 	case !m.list.read:
 		return ""
 	case m.list.query != "":
-		return fmt.Sprintf("Nothing matches %q.", strings.TrimSpace(m.filter.Text()))
+		return fmt.Sprintf("Nothing matches \"%s\".", strings.TrimSpace(m.filter.Text()))
 	default:
 		return "No sessions yet. A chat is kept from its first message on."
 	}

@@ -40,8 +40,9 @@ func Scroll(top, at, n, height int) int {
 // OneLine makes foreign text safe for one line of at most width cells. It
 // never looks at more of a long text than it can show.
 func OneLine(text string, width int, ellipsis string) string {
-	text, cut := head(text, 16*max(width, 1)+64)
-	text = render.SafeLine(strings.TrimSpace(text))
+	start := Head(text, 16*max(width, 1)+64)
+	cut := len(start) < len(text)
+	text = render.SafeLine(strings.TrimSpace(start))
 	if cut && render.Width(text) <= width {
 		text += ellipsis
 	}
@@ -55,23 +56,24 @@ func Lines(text string, width, height int) (lines []string, more bool) {
 	if width <= 0 || height <= 0 {
 		return nil, text != ""
 	}
-	text, more = head(text, 16*(width+1)*(height+1))
-	lines = render.Wrap(strings.ReplaceAll(render.Safe(text), "\t", "    "), width)
+	start := Head(text, 16*(width+1)*(height+1))
+	more = len(start) < len(text)
+	lines = render.Wrap(strings.ReplaceAll(render.Safe(start), "\t", "    "), width)
 	if len(lines) > height {
 		lines, more = lines[:height], true
 	}
 	return lines, more
 }
 
-// head is the start of a text, at most n bytes and whole characters.
-func head(text string, n int) (string, bool) {
+// Head is the start of a text, at most n bytes and whole characters.
+func Head(text string, n int) string {
 	if len(text) <= n {
-		return text, false
+		return text
 	}
 	for n > 0 && text[n]&0xC0 == 0x80 {
 		n--
 	}
-	return text[:n], true
+	return text[:n]
 }
 
 // KeyName is a key as footers show it: ^R for ctrl+r.
@@ -92,29 +94,30 @@ func KeyName(key string) string {
 // Footer is the line of the keys that work now, the most useful first, as many
 // as fit.
 func Footer(bindings []render.Binding, t *themes.Theme, width int) string {
+	return Footers(bindings, t, width, 1)[0]
+}
+
+// Footers is Footer on n lines.
+func Footers(bindings []render.Binding, t *themes.Theme, width, n int) []string {
 	shown := slices.DeleteFunc(slices.Clone(bindings), func(b render.Binding) bool {
 		return b.Rank <= 0 || b.Off != "" || len(b.Keys) == 0
 	})
 	slices.SortStableFunc(shown, func(a, b render.Binding) int { return a.Rank - b.Rank })
-	var line strings.Builder
-	used := 1
-	line.WriteByte(' ')
-	for i, b := range shown {
-		key, help := render.SafeLine(KeyName(b.Keys[0])), b.Help
-		w := render.Width(key) + 1 + render.Width(help)
-		if i > 0 {
-			w += 2
+	lines, used := make([]string, n), make([]int, n)
+	for _, b := range shown {
+		key := render.SafeLine(KeyName(b.Keys[0]))
+		w := render.Width(key) + 1 + render.Width(b.Help)
+		for i := range lines {
+			gap := min(1+used[i], 2) // one cell from the edge, two from the key before
+			if used[i]+gap+w > width {
+				continue
+			}
+			lines[i] += strings.Repeat(" ", gap) + t.Paints.Key.On(key) + " " + t.Paints.Muted.On(b.Help)
+			used[i] += gap + w
+			break
 		}
-		if used+w > width {
-			continue
-		}
-		if i > 0 {
-			line.WriteString("  ")
-		}
-		line.WriteString(t.Paints.Key.On(key) + " " + t.Paints.Muted.On(help))
-		used += w
 	}
-	return line.String()
+	return lines
 }
 
 // Rule is a horizontal line of width cells.

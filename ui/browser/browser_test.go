@@ -1,0 +1,378 @@
+package browser
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"pgregory.net/rapid"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+func TestGoldenScreens(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+		w, h := size[0], size[1]
+		t.Run(fmt.Sprintf("%dx%d", w, h), func(t *testing.T) {
+			t.Parallel()
+			s := open(t, sample(t), w, h).on("f6").golden("facts")
+			s.keys("e").types(", but not in Norway").golden("edit-fact")
+			s.keys("esc", "h").golden("history")
+			s.keys("esc").on("f5").keys("v").golden("read")
+			s.keys("esc", "d").golden("forgot")
+			s.keys("/").types("vat").golden("filtered")
+			s.keys("esc", "2").golden("notes").keys("e").golden("edit-note")
+			s.keys("esc", "3").golden("trash")
+			open(t, empty(), w, h).golden("empty").keys("n").golden("new-fact")
+		})
+	}
+}
+
+func TestTabs(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24)
+	s.shows("[1 Facts 6]", "2 Notes 1", "3 Trash 1")
+	s.keys("2").shows("[2 Notes 1]", "Billing glossary")
+	s.keys("tab").shows("[3 Trash 1]", "Old plan")
+	s.keys("tab").shows("[1 Facts 6]")
+	s.keys("shift+tab").shows("[3 Trash 1]")
+	if s.keys("esc"); s.last != (Back{}) {
+		t.Errorf("esc gives %#v", s.last)
+	}
+}
+
+func TestDetailTellsWhereAFactComesFrom(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24).on("f6")
+	s.shows("by the model, asked", "billing", `"VAT ␛[2Jedge cases", message 14 (enter: go there)`, `"outside the EU we never ask for a VAT id"`, "v2 now", "in 2 answers", "#billing #eu")
+	s.keys("enter")
+	if s.last != (Open{Session: "vat", Message: 14}) {
+		t.Errorf("enter gives %#v", s.last)
+	}
+	s.on("f2").shows("deleted for good")
+	s.keys("enter").shows("The chat it comes from was deleted for good.")
+	s.on("f3").shows("chat deleted, message 3 (in the trash)")
+	s.on("f4").shows("typed by you", "pinned")
+	s.keys("enter").shows("It comes from no message.")
+	s.on("f1").shows("stale", "an import")
+}
+
+func TestEditInPlaceSavesOnlyWhatChanged(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6").keys("e").types("!")
+	s.shows("Edit fact f6", "not saved", "was text")
+	s.keys("tab", "tab").types(" #VAT,eu").keys("ctrl+s")
+	f := m.fact(t, "f6")
+	if f.Text != "VAT id is optional for non-EU customers!" || f.Category != "billing" || !slices.Equal(f.Tags, []string{"billing", "eu", "VAT"}) || f.Revision != 3 {
+		t.Errorf("stored %+v", f)
+	}
+	s.shows("Saved f6 as v3.").selectedIs("f6")
+	s.keys("e", "ctrl+s").shows("Nothing was changed.")
+	if m.fact(t, "f6").Revision != 3 {
+		t.Error("saving nothing made a revision")
+	}
+}
+
+func TestEscKeepsADraftThatEBringsBack(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6").keys("e").types(" kept").keys("esc")
+	s.shows("Not saved. e brings your text back.", "1 unsaved draft", "draft")
+	s.on("f4").keys("e", "esc", "esc").reopen()
+	s.on("f6").keys("e").shows("Your unsaved text is back", "customers kept")
+	s.keys("ctrl+r").lacks("customers kept")
+	s.keys("esc").lacks("unsaved draft")
+	s.keys("n").types("something new").keys("esc").shows("n brings your text back")
+	s.keys("n").shows("something new").keys("ctrl+s").shows("Saved f7.").lacks("unsaved draft")
+	if got := m.fact(t, "f7"); got.Text != "something new" || got.By != harness.ByYou || got.Category != harness.DefaultCategory {
+		t.Errorf("stored %+v", got)
+	}
+}
+
+func TestASaveThatFailsLosesNothingAndSavesOnceLater(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).keys("n").types("one more")
+	m.fail = fmt.Errorf("save: %w: saving waits for backup, pid 4411", harness.ErrLocked)
+	s.keys("ctrl+s").shows("saving waits for backup, pid 4411", "one more", "not saved")
+	s.keys("ctrl+s").shows("Saved f7.")
+	s.keys("n").keys("ctrl+s").shows("A fact needs some text.")
+}
+
+func TestADuplicateShowsTheFactThatIsThere(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24).keys("/").types("ledger").keys("enter", "n").types("prefers TABLE-driven  tests.").keys("ctrl+s")
+	s.shows("f4 says this already", "[1 Facts 6]").selectedIs("f4")
+	s.keys("n").shows("prefers TABLE-driven")
+}
+
+func TestAnEditOfWhatChangedElsewhereAsksOnce(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6").keys("e").types(" mine")
+	theirs := "theirs"
+	m.edit(t, "f6", harness.FactEdit{Text: &theirs})
+	s.keys("ctrl+s").shows(`Changed elsewhere to "theirs"`, "customers mine")
+	s.keys("ctrl+s").shows("Saved f6 as v4.")
+	if got := m.fact(t, "f6").Text; got != "VAT id is optional for non-EU customers mine" {
+		t.Errorf("stored %q", got)
+	}
+}
+
+func TestAnEditOfWhatWasForgottenElsewhereBringsItBack(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6").keys("e").types(" mine")
+	if err := m.facts.Forget(t.Context(), "f6"); err != nil {
+		t.Fatal(err)
+	}
+	s.send(Changed{})
+	s.settle()
+	s.shows("customers mine").keys("ctrl+s").shows("f6 was forgotten elsewhere", "customers mine")
+	s.keys("ctrl+s").shows("Saved f6")
+	if f := m.fact(t, "f6"); f.State != harness.StateActive || !strings.HasSuffix(f.Text, "mine") {
+		t.Errorf("stored %+v", f)
+	}
+}
+
+func TestAnEditOfWhatIsGoneBecomesNew(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24).on("f6").keys("e").types(" mine")
+	s.Model.c.Facts = empty().facts
+	s.keys("ctrl+s").shows("f6 was deleted elsewhere. ^S again saves this as a new fact.", "customers mine")
+	s.keys("ctrl+s").shows("Saved f1.")
+}
+
+func TestForgetAndUndo(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6")
+	s.send(keyMsg("d"))
+	s.lacks("> f6", "  f6").settle()
+	s.shows(`Forgot f6 "VAT id is optional`, "u brings it back", "3 Trash 2")
+	if m.fact(t, "f6").State != harness.StateTrashed {
+		t.Error("the store still has it")
+	}
+	s.on("f4").keys("d", "u", "u").selectedIs("f6").shows("3 Trash 1", `f6 "VAT id is optional for non-EU customers" is back.`)
+	if m.fact(t, "f6").State != harness.StateActive || !m.fact(t, "f4").Pinned {
+		t.Error("undo did not bring both back as they were")
+	}
+	s.keys("u").shows("Nothing was forgotten here.")
+}
+
+func TestForgettingThatFailsPutsItBack(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6")
+	m.fail = errors.New("the disk is full")
+	s.keys("d").selectedIs("f6").shows("the disk is full")
+	s.keys("u").shows("Nothing was forgotten here.")
+}
+
+func TestRestoreFromTheTrash(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24).keys("3")
+	s.keys("e").shows("It is in the trash: u brings it back.")
+	s.keys("u").shows("The trash is empty", `n2 "Old plan" is back.`)
+	s.keys("2").shows("Old plan").selectedIs("n2")
+}
+
+func TestPinAndOff(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6").keys("p").shows("f6 goes into every request.")
+	if s.selectedIs("f6"); !m.fact(t, "f6").Pinned {
+		t.Error("not pinned")
+	}
+	s.keys("o").shows("f6 is kept and not recalled.")
+	if m.fact(t, "f6").State != harness.StateOff {
+		t.Error("not off")
+	}
+	if s.keys("o"); m.fact(t, "f6").State != harness.StateActive {
+		t.Error("not on")
+	}
+}
+
+func TestHistoryShowsAndRestoresARevision(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6").keys("h").shows("History of f6", "2 revisions", "> v2", "text changed")
+	s.keys("enter").shows("This is how it is now.")
+	s.keys("down").shows("VAT id is always optional").keys("enter")
+	s.shows("f6 is as it was in v1 again, now v3.").selectedIs("f6")
+	if got := m.fact(t, "f6").Text; got != "VAT id is always optional" {
+		t.Errorf("stored %q", got)
+	}
+}
+
+func TestNotesHaveATitleAndABodyOfManyLines(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).keys("2", "n").types("Plan").keys("enter").types("work").keys("enter").types("one").keys("enter").types("two").keys("ctrl+s")
+	s.shows("Saved n3.").selectedIs("n3")
+	n, err := m.notes.Get(t.Context(), "n3")
+	if err != nil || n.Title != "Plan" || n.Body != "one\ntwo" || !slices.Equal(n.Tags, []string{"work"}) || n.Session != "here" {
+		t.Errorf("stored %+v, %v", n, err)
+	}
+	s.keys("e").shows("Edit note n3", "one", "two")
+	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("x\ny"), Paste: true})
+	if got := s.form.boxes[noteTitle].field.Text(); got != "Planx y" {
+		t.Errorf("a paste of two lines made the title %q", got)
+	}
+}
+
+func TestTheEditorGetsAndGivesTheLongText(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24).keys("2", "e", "ctrl+g")
+	edit, ok := s.last.(Edit)
+	if !ok || !strings.HasPrefix(edit.Text, "# Terms") || edit.Name != "n1.md" {
+		t.Fatalf("ctrl+g gives %#v", s.last)
+	}
+	s.send(edit.Done("new body\n", nil))
+	s.shows("new body", "not saved").lacks("credit note")
+	s.keys("ctrl+_").shows("credit note")
+	s.send(edit.Done("", errors.New("vi: exit status 1")))
+	s.shows("vi: exit status 1", "credit note")
+	s.keys("esc")
+	s.send(edit.Done("late", nil))
+	s.shows("was not taken")
+}
+
+func TestFilterIsKeptByEnterAndClearedByEsc(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24).keys("/").types("BILLING vat").shows("f6", "f1").lacks("f4 ")
+	s.keys("enter").shows("2 of 6").keys("down").selectedIs("f1")
+	s.keys("2").shows("Nothing matches").keys("/", "esc").shows("Billing glossary")
+}
+
+func TestReadingALongNoteScrolls(t *testing.T) {
+	t.Parallel()
+	m := empty()
+	if _, err := m.notes.Save(t.Context(), harness.Note{Title: "Long", Body: strings.Repeat("line\n", 500) + "the end"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, m, 40, 10).keys("2", "v").shows("Long").keys("end").shows("the end")
+	s.keys("home").shows("Long").keys("pgdown", "pgdown").lacks("the end")
+	s.keys("left").shows("[2 Notes 1]")
+}
+
+func TestAReadingThatFailsSaysSo(t *testing.T) {
+	t.Parallel()
+	m := empty()
+	m.fail = harness.ErrLocked
+	open(t, m, 80, 24).shows("the store is in use")
+}
+
+func TestAMemoryThatIsOffSaysSo(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24)
+	s.Model.c.Facts = nil
+	s.reopen().shows("This memory is off.")
+	s.keys("2").shows("Billing glossary")
+}
+
+func TestChangesKeepTheSelectionAndAreReadOneAtATime(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f5")
+	if _, _, err := m.facts.Save(t.Context(), harness.Fact{Text: "new"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	n := s.loading.n
+	for range 5 {
+		s.send(Changed{})
+	}
+	s.settle()
+	s.selectedIs("f5").shows("[1 Facts 7]")
+	if s.loading.n != n+2 {
+		t.Errorf("five changes took %d readings, want 2", s.loading.n-n)
+	}
+	s.send(listed{n: s.loading.n - 1})
+	s.shows("[1 Facts 7]")
+	s.keys("esc")
+	n = s.loading.n
+	if s.send(Changed{}); s.loading.n != n {
+		t.Error("a change was read while the screen was not in front")
+	}
+}
+
+func TestKeysOfTheConfigurationReplaceOurs(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6")
+	s.Model.c.Keys = map[string][]string{"browser.forget": {"x"}, "browser.pin": {}}
+	s.keys("d", "p")
+	if f := m.fact(t, "f6"); f.State != harness.StateActive || f.Pinned {
+		t.Error("an old key still works")
+	}
+	if s.keys("x"); m.fact(t, "f6").State != harness.StateTrashed {
+		t.Error("the new key does not work")
+	}
+}
+
+func TestEverySizeHoldsEveryState(t *testing.T) {
+	t.Parallel()
+	states := [][]string{
+		{}, {"end"}, {"e", "界", "👩‍👩‍👧", "\x1b"}, {"e", "tab", "x"}, {"h"}, {"h", "down"}, {"v"}, {"v", "end"}, {"d"}, {"/", "\u202e"}, {"/", "v", "enter"},
+		{"2", "e", "tab", "tab", "界"}, {"2", "n", "ctrl+s"}, {"3"}, {"e", "x", "esc"}, {"enter"},
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		w, h := rapid.IntRange(-1, 130).Draw(rt, "width"), rapid.IntRange(-1, 45).Draw(rt, "height")
+		s := open(t, sample(t), w, h).on(rapid.SampledFrom([]string{"f2", "f5", "f6"}).Draw(rt, "on"))
+		s.keys(rapid.SampledFrom(states).Draw(rt, "keys")...)
+		check(rt, s.View(w, h), w, h)
+		if x, y, on := s.Cursor(); on && (x < 0 || x >= w || y < 0 || y >= h) {
+			rt.Fatalf("cursor %d,%d in %dx%d", x, y, w, h)
+		}
+		w2, h2 := rapid.IntRange(0, 130).Draw(rt, "other width"), rapid.IntRange(0, 45).Draw(rt, "other height")
+		check(rt, s.View(w2, h2), w2, h2)
+	})
+}
+
+func check(t *rapid.T, view string, w, h int) {
+	t.Helper()
+	if h <= 0 {
+		if view != "" {
+			t.Fatalf("%q in no rows", view)
+		}
+		return
+	}
+	lines := strings.Split(view, "\n")
+	if len(lines) != h {
+		t.Fatalf("%d lines in %d rows", len(lines), h)
+	}
+	for _, l := range lines {
+		if render.Width(l) > max(w, 0) {
+			t.Fatalf("%d cells in %d columns: %q", render.Width(l), w, l)
+		}
+		for _, bad := range []string{"\u202e", "\u009b", "\r", "\x07", "\x1b[2J", "\x1b]"} {
+			if strings.Contains(l, bad) {
+				t.Fatalf("%q reached the screen in %q", bad, l)
+			}
+		}
+	}
+}
+
+func TestTheCaretStandsInTheFieldThatIsTypedIn(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}, {20, 5}, {30, 3}} {
+		for _, keys := range [][]string{{"e", "§"}, {"e", "tab", "§"}, {"/", "§"}, {"2", "e", "tab", "tab", "§"}} {
+			s := open(t, sample(t), size[0], size[1]).keys(keys...)
+			x, y, on := s.Cursor()
+			lines := strings.Split(s.view(), "\n")
+			if !on || y >= len(lines) {
+				t.Errorf("%v %v: cursor %d,%d %v", size, keys, x, y, on)
+				continue
+			}
+			if cells := []rune(lines[y]); x == 0 || x > len(cells) || cells[x-1] != '§' {
+				t.Errorf("%v %v: no § before cursor %d,%d:\n%s", size, keys, x, y, s.view())
+			}
+		}
+	}
+}

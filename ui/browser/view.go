@@ -1,0 +1,394 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+
+	"cairn/themes"
+	"cairn/ui/render"
+	"cairn/ui/widget"
+)
+
+// Sizes at which the layout changes.
+const (
+	wideFrom  = 110 // columns: what is selected stands beside the list
+	roomyFrom = 20  // rows: rules, and what is selected below the list
+)
+
+// layout says what is where in a screen of some size.
+type layout struct {
+	width, height int
+	wide, roomy   bool
+	search        int // the row of the search line, -1 for none
+	listAt, list  int // the first row of the list, and how many
+	detail        int // rows below the list for what is selected
+	left, right   int // columns of the list, and of what is selected beside it
+	footers       int
+}
+
+func (m Model) layout(width, height int) layout {
+	l := layout{width: width, height: height, left: width, search: -1, footers: 1}
+	l.roomy = height >= roomyFrom
+	l.wide = width >= wideFrom && height >= 8
+	searching := m.mode == modeFilter || !m.filter.Empty()
+	if l.wide {
+		l.left = width * 9 / 20
+		l.right = width - l.left - 3
+	}
+	switch {
+	case height < 4:
+		l.list = max(min(height, height-1), min(max(height, 0), 1))
+		if m.mode == modeFilter && height > 1 {
+			l.search, l.listAt, l.list = 0, 1, height-1
+		}
+	case l.roomy && l.wide:
+		l.search, l.listAt, l.list = 2, 3, height-6
+	case l.roomy:
+		l.footers = 2
+		l.detail = max(min((height-9)/2, 12), 4)
+		l.search, l.listAt, l.list = 2, 4, height-9-l.detail
+	case searching || l.wide:
+		l.search, l.listAt, l.list = 1, 2, height-3
+	default:
+		l.listAt, l.list = 1, height-2
+	}
+	return l
+}
+
+// View draws the screen: exactly height lines, none wider than width.
+func (m Model) View(width, height int) string {
+	if width <= 0 || height <= 0 {
+		return widget.Frame(nil, width, height)
+	}
+	switch m.mode {
+	case modeForm:
+		return widget.Frame(m.formView(width, height), width, height)
+	case modeView:
+		return widget.Frame(m.readView(width, height), width, height)
+	case modeHistory:
+		return widget.Frame(m.historyView(width, height), width, height)
+	default:
+		return widget.Frame(m.listView(m.layout(width, height)), width, height)
+	}
+}
+
+func (m Model) listView(l layout) []string {
+	t := m.c.Theme
+	rule := widget.Rule(t, l.width)
+	list := m.listLines(l)
+	switch {
+	case l.height < 4 && l.search == 0:
+		return append([]string{m.searchLine(l.width)}, list...)
+	case l.height < 4:
+		return append(list, m.bottom(l.width))
+	case l.wide:
+		left := append([]string{m.searchLine(l.left)}, list...)
+		var right []string
+		if e, ok := m.selected(); ok {
+			right = m.describe(e, l.right, len(left))
+		}
+		bar := " " + t.Paints.Border.On(t.Ornaments.Bar) + " "
+		panes := render.Columns(bar, []int{l.left, l.right}, left, right)
+		if !l.roomy {
+			return append(append([]string{m.header(l.width)}, panes...), m.bottom(l.width))
+		}
+		out := append([]string{m.header(l.width), m.crossed(l, t.Ornaments.TeeDown)}, panes...)
+		return append(out, m.crossed(l, t.Ornaments.TeeUp), m.footers(l)[0], m.noticeLine(l.width))
+	case l.roomy:
+		out := append([]string{m.header(l.width), rule, m.searchLine(l.width), rule}, list...)
+		out = append(out, rule)
+		var detail []string
+		if e, ok := m.selected(); ok {
+			detail = m.describe(e, l.width, l.detail)
+		}
+		out = append(out, filled(detail, l.detail)...)
+		return append(append(append(out, rule), m.footers(l)...), m.noticeLine(l.width))
+	default:
+		out := []string{m.header(l.width)}
+		if l.search >= 0 {
+			out = append(out, m.searchLine(l.width))
+		}
+		return append(append(out, list...), m.bottom(l.width))
+	}
+}
+
+func filled(lines []string, n int) []string {
+	for len(lines) < n {
+		lines = append(lines, "")
+	}
+	return lines[:n]
+}
+
+func (m Model) crossed(l layout, cross string) string {
+	rule := m.c.Theme.Ornaments.Rule
+	n := max(l.width-l.left-2, 0)
+	return m.c.Theme.Paints.Border.On(strings.Repeat(rule, l.left+1) + cross + strings.Repeat(rule, n))
+}
+
+// header is the name of the screen and its tabs; the present one stands in
+// brackets.
+func (m Model) header(width int) string {
+	p := m.c.Theme.Paints
+	name := " " + p.Title.On("Memory") + "  "
+	if width < 60 {
+		name = " "
+	}
+	var b strings.Builder
+	b.WriteString(name)
+	for t, label := range [tabs]string{"Facts", "Notes", "Trash"} {
+		text := fmt.Sprintf("%d %s %d", t+1, label, len(m.lists[t].entries))
+		if tab(t) == m.tab {
+			b.WriteString(p.Accent.On("[" + text + "]"))
+		} else {
+			b.WriteString(" " + p.Muted.On(text) + " ")
+		}
+	}
+	right := ""
+	switch {
+	case !m.loading.read:
+		right = "reading"
+	case len(m.drafts) == 1:
+		right = "1 unsaved draft"
+	case len(m.drafts) > 1:
+		right = fmt.Sprintf("%d unsaved drafts", len(m.drafts))
+	}
+	if render.Width(b.String())+render.Width(right)+2 > width {
+		right = ""
+	}
+	return render.Fit(b.String(), p.Muted.On(right)+" ", width)
+}
+
+const searchPrompt = " search: "
+
+func (m Model) searchLine(width int) string {
+	p := m.c.Theme.Paints
+	line, _, _ := m.filter.Draw(max(width-len(searchPrompt)-1, 1), 1)
+	text := strings.Join(line, "")
+	switch {
+	case m.mode == modeFilter:
+	case m.filter.Empty():
+		text = p.Placeholder.On("/ searches text, tags and categories")
+	default:
+		l := m.lists[m.tab]
+		return render.Fit(p.Muted.On(searchPrompt)+text, p.Muted.On(fmt.Sprintf("%d of %d", len(l.rows), len(l.entries)))+" ", width)
+	}
+	return p.Muted.On(searchPrompt) + text
+}
+
+// listLines are exactly l.list lines; only these are laid out.
+func (m Model) listLines(l layout) []string {
+	list := m.lists[m.tab]
+	out := make([]string, 0, max(l.list, 0))
+	if len(list.rows) == 0 {
+		lines, _ := widget.Lines(m.emptyWords(), max(l.left-2, 1), l.list)
+		for _, s := range lines {
+			out = append(out, " "+m.c.Theme.Paints.Muted.On(s))
+		}
+		return filled(out, l.list)
+	}
+	top := widget.Scroll(list.top, list.at, len(list.rows), l.list)
+	for n := top; n < len(list.rows) && len(out) < l.list; n++ {
+		out = append(out, m.row(list.entries[list.rows[n]], n == list.at, l.left))
+	}
+	return filled(out, l.list)
+}
+
+func (m Model) emptyWords() string {
+	switch {
+	case m.loading.failed != nil:
+		return m.c.Words(m.loading.failed)
+	case !m.loading.read:
+		return ""
+	case !m.has(fact) && m.tab == tabFacts, !m.has(note) && m.tab == tabNotes:
+		return "This memory is off."
+	case !m.filter.Empty():
+		return fmt.Sprintf("Nothing matches \"%s\". / and esc show all.", strings.TrimSpace(m.filter.Text()))
+	case m.tab == tabFacts:
+		return "No facts yet. n writes one; the model saves more when asked to remember."
+	case m.tab == tabNotes:
+		return "No notes yet. n writes one."
+	default:
+		return "The trash is empty. What is forgotten stays here for 30 days."
+	}
+}
+
+// row is one entry: id, text, tags, and what is special about it.
+func (m Model) row(e entry, selected bool, width int) string {
+	mark := "  "
+	if selected {
+		mark = "> "
+	}
+	left := mark + render.Pad(m.oneLine(e.id(), 8), 4) + " "
+	right := m.rowEnd(e, width)
+	room := width - render.Width(left) - render.Width(right) - 1
+	text := m.oneLine(strings.TrimSpace(e.title()), room)
+	if w := render.Width(text); room-w > 6 && width >= 56 {
+		text += m.rowTags(e, room-w-2)
+	}
+	line := render.Fit(left+text, right, width)
+	switch {
+	case selected:
+		return m.c.Theme.Paints.Selected.On(line)
+	case e.word(m.c.Now()) == "off":
+		return m.c.Theme.Paints.Muted.On(line)
+	default:
+		return line
+	}
+}
+
+func (m Model) rowTags(e entry, room int) string {
+	out := ""
+	for _, tag := range e.tags() {
+		tag = " #" + m.oneLine(tag, 16)
+		if render.Width(out)+render.Width(tag) > room {
+			break
+		}
+		out += tag
+	}
+	if out != "" {
+		return " " + out
+	}
+	return ""
+}
+
+func (m Model) rowEnd(e entry, width int) string {
+	word := e.word(m.c.Now())
+	if _, ok := m.drafts[e.id()]; ok {
+		word = "draft"
+	}
+	if width < 56 {
+		return word
+	}
+	last := ""
+	switch {
+	case m.tab == tabTrash:
+		last = e.kind.String() + ", " + m.local(e.updated()).Format("2 Jan")
+	case e.kind == note:
+		last = m.local(e.updated()).Format("2 Jan 2006")
+	case e.fact.Uses == 0:
+		last = "never used"
+	default:
+		last = fmt.Sprintf("used %dx", e.fact.Uses)
+	}
+	return render.Pad(word, 7) + fmt.Sprintf("%13s", last)
+}
+
+func (m Model) footers(l layout) []string {
+	return widget.Footers(m.Bindings(), m.c.Theme, l.width, l.footers)
+}
+
+func (m Model) noticeLine(width int) string {
+	var p themes.Paint
+	if m.notice.failed {
+		p = m.c.Theme.Paints.Error
+	}
+	return " " + p.On(m.oneLine(m.notice.text, width-2))
+}
+
+// bottom is the one line of a small screen: what happened, else the keys.
+func (m Model) bottom(width int) string {
+	if m.notice.text != "" {
+		return m.noticeLine(width)
+	}
+	return widget.Footer(m.Bindings(), m.c.Theme, width)
+}
+
+// ending are the last lines of a screen that is not the list.
+func (m Model) ending(width, height int) []string {
+	switch {
+	case height < 3:
+		return nil
+	case height < roomyFrom:
+		return []string{m.bottom(width)}
+	default:
+		return []string{widget.Rule(m.c.Theme, width), widget.Footer(m.Bindings(), m.c.Theme, width), m.noticeLine(width)}
+	}
+}
+
+// heading are the first lines of a screen that is not the list.
+func (m Model) heading(left, right string, width, height int) []string {
+	p := m.c.Theme.Paints
+	line := render.Fit(" "+p.Title.On(left), p.Muted.On(right)+" ", width)
+	switch {
+	case height < 3:
+		return nil
+	case height < roomyFrom:
+		return []string{line}
+	default:
+		return []string{line, widget.Rule(m.c.Theme, width)}
+	}
+}
+
+// middle is how many lines are left between heading and ending.
+func middle(height int) int {
+	switch {
+	case height < 3:
+		return max(height, 0)
+	case height < roomyFrom:
+		return height - 2
+	default:
+		return height - 5
+	}
+}
+
+func (m Model) viewHeight(height int) int { return middle(height) }
+
+// readView is one thing in full.
+func (m Model) readView(width, height int) []string {
+	e, ok := m.selected()
+	if !ok {
+		return m.listView(m.layout(width, height))
+	}
+	lines := m.viewLines(width)
+	n := middle(height)
+	top := max(min(m.view, len(lines)-n), 0)
+	right := ""
+	if len(lines) > n {
+		right = fmt.Sprintf("%d-%d of %d lines", top+1, min(top+n, len(lines)), len(lines))
+	}
+	out := m.heading(upper(e.kind.String())+" "+m.oneLine(e.id(), 8), right, width, height)
+	out = append(out, filled(append([]string(nil), lines[top:min(top+n, len(lines))]...), n)...)
+	return append(out, m.ending(width, height)...)
+}
+
+// historyView is the list of revisions, and below it the selected one.
+func (m Model) historyView(width, height int) []string {
+	e := m.past.of
+	right := fmt.Sprintf("%d revisions", len(m.past.revisions))
+	switch {
+	case m.past.busy:
+		right = "reading"
+	case len(m.past.revisions) == 1:
+		right = "1 revision"
+	}
+	out := m.heading("History of "+m.oneLine(e.id(), 8), right, width, height)
+	n := middle(height)
+	rows := min(len(m.past.revisions), max(n/2, 1))
+	top := widget.Scroll(0, m.past.at, len(m.past.revisions), rows)
+	for i := top; i < top+rows; i++ {
+		out = append(out, m.revisionRow(i, width))
+	}
+	if rest := n - rows; rest > 0 && len(m.past.revisions) > 0 {
+		r := m.past.revisions[m.past.at]
+		text := []string{m.c.Theme.Paints.Border.On(strings.Repeat(m.c.Theme.Ornaments.Rule, width))}
+		text = append(text, m.compared(r, width, rest-1)...)
+		out = append(out, filled(text, rest)...)
+	} else {
+		out = append(out, filled(nil, rest)...)
+	}
+	return append(out, m.ending(width, height)...)
+}
+
+func (m Model) revisionRow(i, width int) string {
+	r := m.past.revisions[i]
+	mark := "  "
+	if i == m.past.at {
+		mark = "> "
+	}
+	left := mark + render.Pad(fmt.Sprintf("v%d", r.revision()), 4) + " " + render.Pad(m.moment(r.updated()), 13) + " "
+	line := render.Fit(left+m.oneLine(strings.TrimSpace(r.title()), width-render.Width(left)), "", width)
+	if i == m.past.at {
+		return m.c.Theme.Paints.Selected.On(line)
+	}
+	return line
+}

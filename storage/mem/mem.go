@@ -5,6 +5,7 @@
 package mem
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -132,11 +133,14 @@ func (st *Store) owner(id harness.SessionID) *harness.Holder {
 // here shares nothing with its callers.
 func clone[T any](v T) (T, error) {
 	var copied T
-	raw, err := json.Marshal(v)
-	if err != nil {
+	var raw bytes.Buffer
+	enc := json.NewEncoder(&raw)
+	// Escaping would change the input of tools.
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		return copied, fmt.Errorf("copy: %w", err)
 	}
-	return copied, json.Unmarshal(raw, &copied)
+	return copied, json.Unmarshal(raw.Bytes(), &copied)
 }
 
 // sorted returns the values of m in the order of less.

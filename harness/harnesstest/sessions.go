@@ -1,0 +1,229 @@
+package harnesstest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"cairn/harness"
+)
+
+// TestSessions tests a [harness.Sessions].
+func TestSessions(t *testing.T, open Open) {
+	run(t, "a session exists with its first record", open, func(t *testing.T, s Stores) {
+		_, err := s.Sessions.Get(ctx(t), "a")
+		wantErr(t, err, harness.ErrNotFound)
+		l := acquire(t, s, "a")
+		_, err = s.Sessions.Get(ctx(t), "a")
+		wantErr(t, err, harness.ErrNotFound)
+		if got := list(t, s, harness.SessionFilter{}); got != "" {
+			t.Fatalf("an empty session is listed: %q", got)
+		}
+		say(t, s, l, "hello")
+		if got := value[harness.Session](t)(s.Sessions.Get(ctx(t), "a")); got.Records != 1 || got.Messages != 1 || got.Head != 1 {
+			t.Fatalf("counts of %+v", got)
+		}
+	})
+	run(t, "the first write stores what the lease says", open, func(t *testing.T, s Stores) {
+		meta := harness.Session{ID: "a-b", TypedAs: "A b", Dir: "/src", Model: "x/y", System: "Be short.", Title: "Mine"}
+		l := value[harness.Lease](t)(s.Owners.Acquire(ctx(t), meta, harness.Holder{}))
+		say(t, s, l, "hello")
+		got := value[harness.Session](t)(s.Reopen().Sessions.Get(ctx(t), "a-b"))
+		if got.TypedAs != "A b" || got.Dir != "/src" || got.Model != "x/y" || got.System != "Be short." ||
+			got.Title != "Mine" || got.TitleBy != harness.TitleByUser || got.Created.IsZero() {
+			t.Fatalf("stored %+v", got)
+		}
+	})
+	run(t, "the title is the first words until somebody gives one", open, testTitles)
+	run(t, "lists are pinned first and then by last use", open, testOrder)
+	run(t, "filters choose by directory and words", open, testFilters)
+	run(t, "delete hides and restore brings back exactly", open, testTrash)
+	run(t, "a list tells the living owner", open, func(t *testing.T, s Stores) {
+		l := acquire(t, s, "a")
+		say(t, s, l, "hello")
+		got := value[[]harness.Session](t)(s.Sessions.List(ctx(t), harness.SessionFilter{}))
+		if len(got) != 1 || got[0].Owner == nil || got[0].Owner.Purpose != "test" {
+			t.Fatalf("owner in %+v", got)
+		}
+		must(t, s.Owners.Release(ctx(t), l))
+		if got := value[harness.Session](t)(s.Sessions.Get(ctx(t), "a")); got.Owner != nil {
+			t.Fatalf("owner %v after release", got.Owner)
+		}
+	})
+	run(t, "an import is exact, idempotent and never merges", open, testImport)
+	run(t, "an id that is not in stored form is refused", open, func(t *testing.T, s Stores) {
+		for _, id := range []harness.SessionID{"", "*", "../x", "A", "a/b", "a b", ".", "a\x00b"} {
+			if _, err := s.Owners.Acquire(ctx(t), harness.Session{ID: id}, harness.Holder{}); err == nil {
+				t.Errorf("session %q was opened", id)
+			}
+			if _, _, err := s.Sessions.Import(ctx(t), harness.Session{ID: id}, nil); err == nil && id != "" {
+				t.Errorf("session %q was imported", id)
+			}
+		}
+	})
+}
+
+func testTitles(t *testing.T, s Stores) {
+	l := acquire(t, s, "a")
+	say(t, s, l, "  Please explain\nhow the turnstile in front of the lock keeps a busy process from starving others ")
+	title := func() string { return value[harness.Session](t)(s.Sessions.Get(ctx(t), "a")).Title }
+	if got, want := title(), "Please explain how the turnstile in front of the lock keeps"; got != want {
+		t.Fatalf("title %q, want %q", got, want)
+	}
+	edit := func(title string, by harness.TitleBy) {
+		value[harness.Session](t)(s.Sessions.Edit(ctx(t), "a", harness.SessionEdit{Title: &title, TitleBy: by}))
+	}
+	for _, step := range []struct {
+		title string
+		by    harness.TitleBy
+		want  string
+	}{
+		{"by the model", harness.TitleByModel, "by the model"},
+		{"by words", harness.TitleByWords, "by the model"},
+		{"mine", "", "mine"},
+		{"by the model again", harness.TitleByModel, "mine"},
+		{"mine again", harness.TitleByUser, "mine again"},
+	} {
+		edit(step.title, step.by)
+		if got := title(); got != step.want {
+			t.Fatalf("title %q after %q by %q, want %q", got, step.title, step.by, step.want)
+		}
+	}
+	say(t, s, l, "another message")
+	if got := title(); got != "mine again" {
+		t.Fatalf("title %q after a message", got)
+	}
+}
+
+func testOrder(t *testing.T, s Stores) {
+	leases := map[harness.SessionID]harness.Lease{}
+	for _, id := range []harness.SessionID{"a", "b", "c", "d"} {
+		leases[id] = acquire(t, s, id)
+		say(t, s, leases[id], "hello")
+		// Last use is an order, not a time.
+		s.Clock.Add(-time.Hour)
+	}
+	say(t, s, leases["b"], "again")
+	if got := list(t, s, harness.SessionFilter{}); got != "b d c a" {
+		t.Fatalf("order %q", got)
+	}
+	for _, id := range []harness.SessionID{"c", "a"} {
+		value[harness.Session](t)(s.Sessions.Edit(ctx(t), id, harness.SessionEdit{Pinned: ptr(true)}))
+	}
+	if got := list(t, s, harness.SessionFilter{}); got != "c a b d" {
+		t.Fatalf("order %q with pins", got)
+	}
+	say(t, s, leases["d"], "again")
+	say(t, s, leases["a"], "again")
+	if got := list(t, s.Reopen(), harness.SessionFilter{Limit: 3}); got != "a c d" {
+		t.Fatalf("order %q after use", got)
+	}
+}
+
+func testFilters(t *testing.T, s Stores) {
+	for i, meta := range []harness.Session{
+		{ID: "one", Dir: "/x", Title: "Crème brûlée"},
+		{ID: "two", Dir: "/y", Title: "Parser", Tags: []string{"Go", "work"}},
+		{ID: "three", Dir: "/x", Title: "parser of creme"},
+	} {
+		l := value[harness.Lease](t)(s.Owners.Acquire(ctx(t), meta, harness.Holder{}))
+		say(t, s, l, fmt.Sprint("hello ", i))
+	}
+	for _, c := range []struct {
+		f    harness.SessionFilter
+		want string
+	}{
+		{harness.SessionFilter{Dir: "/x"}, "three one"},
+		{harness.SessionFilter{Query: "CREME"}, "three one"},
+		{harness.SessionFilter{Query: "creme parser"}, "three"},
+		{harness.SessionFilter{Query: "go"}, "two"},
+		{harness.SessionFilter{Query: "two"}, "two"},
+		{harness.SessionFilter{Query: "nothing"}, ""},
+		{harness.SessionFilter{Query: "creme", Dir: "/x", Limit: 1}, "three"},
+	} {
+		if got := list(t, s, c.f); got != c.want {
+			t.Errorf("%+v lists %q, want %q", c.f, got, c.want)
+		}
+	}
+}
+
+func testTrash(t *testing.T, s Stores) {
+	l := acquire(t, s, "a")
+	say(t, s, l, "hello", "hi")
+	value[harness.Session](t)(s.Sessions.Edit(ctx(t), "a", harness.SessionEdit{Pinned: ptr(true), Tags: ptr([]string{"x"})}))
+	say(t, s, acquire(t, s, "b"), "other")
+	must(t, s.Owners.Release(ctx(t), l))
+	before := value[harness.Session](t)(s.Sessions.Get(ctx(t), "a"))
+
+	s.Clock.Add(time.Minute)
+	must(t, s.Sessions.Delete(ctx(t), "a"))
+	_, err := s.Sessions.Get(ctx(t), "a")
+	wantErr(t, err, harness.ErrNotFound)
+	wantErr(t, s.Sessions.Delete(ctx(t), "a"), harness.ErrNotFound)
+	if got := list(t, s, harness.SessionFilter{}); got != "b" {
+		t.Fatalf("list %q after delete", got)
+	}
+	trash := value[[]harness.Session](t)(s.Sessions.List(ctx(t), harness.SessionFilter{Deleted: true}))
+	if ids(trash) != "a" || trash[0].Deleted == nil || !trash[0].Deleted.Equal(s.Clock.Now()) {
+		t.Fatalf("trash %+v", trash)
+	}
+	_, err = s.Owners.Acquire(ctx(t), harness.Session{ID: "a"}, harness.Holder{})
+	wantErr(t, err, harness.ErrExists)
+
+	s = s.Reopen()
+	must(t, s.Sessions.Restore(ctx(t), "a"))
+	equal(t, "restored", value[harness.Session](t)(s.Sessions.Get(ctx(t), "a")), before)
+	if got := list(t, s, harness.SessionFilter{}); got != "a b" {
+		t.Fatalf("list %q after restore", got)
+	}
+	if got := tail(t, s, "a"); got != "hello | hi" {
+		t.Fatalf("conversation %q after restore", got)
+	}
+	wantErr(t, s.Sessions.Restore(ctx(t), "none"), harness.ErrNotFound)
+}
+
+func testImport(t *testing.T, s Stores) {
+	at := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	message := func(m harness.Message) harness.Record { return harness.Record{At: at, Message: &m} }
+	records := []harness.Record{
+		message(harness.UserText("<b>question</b> & more")), message(harness.AssistantText("answer")),
+		{At: at, Kind: harness.RecordConfig, Data: []byte(`{"key":"model","new":"x"}`)},
+	}
+	imp := func(id harness.SessionID, records []harness.Record) (harness.Session, bool) {
+		t.Helper()
+		got, existed, err := s.Sessions.Import(ctx(t), harness.Session{ID: id, Title: "T", Created: at, Updated: at}, records)
+		must(t, err)
+		return got, existed
+	}
+	got, existed := imp("a", records)
+	if existed || got.ID != "a" || got.Records != 3 || got.Messages != 2 || got.Head != 3 || !got.Created.Equal(at) {
+		t.Fatalf("imported %+v %v", got, existed)
+	}
+	have := value[[]harness.Record](t)(s.Transcript.Tail(ctx(t), "a", 0, 0))
+	for i, r := range have {
+		if r.Seq != i+1 || r.Prev != i || !r.At.Equal(at) {
+			t.Fatalf("record %+v", r)
+		}
+	}
+	equal(t, "imported data", have[2].Data, records[2].Data)
+	if got, existed = imp("a", records); !existed || got.ID != "a" {
+		t.Fatalf("second import %+v %v", got, existed)
+	}
+	other := append([]harness.Record{message(harness.UserText("else"))}, records...)
+	if got, existed = imp("a", other); existed || got.ID != "a-2" {
+		t.Fatalf("import of other content %+v %v", got, existed)
+	}
+	if got, existed = imp("a", other); !existed || got.ID != "a-2" {
+		t.Fatalf("second import of other content %+v %v", got, existed)
+	}
+	if got, existed = imp("", records[:1]); existed || got.ID == "" {
+		t.Fatalf("import without an id %+v %v", got, existed)
+	}
+	acquire(t, s, "open")
+	if got, _ = imp("open", records); got.ID != "open-2" {
+		t.Fatalf("import over an open chat is %s", got.ID)
+	}
+	if got := tail(t, s, "a"); got != "<b>question</b> & more | answer" {
+		t.Fatalf("first import is now %q", got)
+	}
+}

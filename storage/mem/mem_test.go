@@ -1,0 +1,48 @@
+package mem_test
+
+import (
+	"testing"
+
+	"cairn/harness/harnesstest"
+	"cairn/harness/run/runtest"
+	"cairn/storage/mem"
+)
+
+func open(*testing.T) harnesstest.Stores {
+	clock := harnesstest.NewClock()
+	st := mem.New(clock.Now)
+	var stores func() harnesstest.Stores
+	stores = func() harnesstest.Stores {
+		return harnesstest.Stores{
+			Sessions: st.Sessions(), Transcript: st.Transcript(), Owners: st.Owners(), Drafts: st.Drafts(), Prompts: st.Prompts(),
+			Facts: st.Facts(), Notes: st.Notes(), Searcher: st.Searcher(), Watcher: st, Clock: clock,
+			Reopen: func() harnesstest.Stores { st.Abandon(); return stores() },
+		}
+	}
+	return stores()
+}
+
+func openJournal(*testing.T) runtest.Stores {
+	clock := harnesstest.NewClock()
+	st := mem.New(clock.Now)
+	var stores func() runtest.Stores
+	stores = func() runtest.Stores {
+		return runtest.Stores{
+			Journal: st.Journal(), Owners: st.Owners(), Sessions: st.Sessions(), Transcript: st.Transcript(),
+			Advance: clock.Add,
+			Reopen:  func() runtest.Stores { st.Abandon(); return stores() },
+		}
+	}
+	return stores()
+}
+
+func TestSessions(t *testing.T)   { harnesstest.TestSessions(t, open) }
+func TestTranscript(t *testing.T) { harnesstest.TestTranscript(t, open) }
+func TestOwners(t *testing.T)     { harnesstest.TestOwners(t, open) }
+func TestDrafts(t *testing.T)     { harnesstest.TestDrafts(t, open) }
+func TestPrompts(t *testing.T)    { harnesstest.TestPrompts(t, open) }
+func TestFacts(t *testing.T)      { harnesstest.TestFacts(t, open) }
+func TestNotes(t *testing.T)      { harnesstest.TestNotes(t, open) }
+func TestSearcher(t *testing.T)   { harnesstest.TestSearcher(t, open) }
+func TestWatcher(t *testing.T)    { harnesstest.TestWatcher(t, open) }
+func TestJournal(t *testing.T)    { runtest.TestJournal(t, openJournal) }

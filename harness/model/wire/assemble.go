@@ -16,8 +16,7 @@ type assembler struct {
 	seal   func(fantasy.ProviderMetadata) json.RawMessage
 	issuer string
 
-	done  []harness.Part
-	calls bool
+	done []harness.Part
 	// kind and text are the text at hand; kind is empty if there is none.
 	kind harness.PartKind
 	text strings.Builder
@@ -63,10 +62,8 @@ func (a *assembler) reason(p fantasy.StreamPart) {
 
 func (a *assembler) call(p fantasy.StreamPart) {
 	a.close()
-	a.calls = true
-	in, malformed := input(p.ToolCallInput)
 	a.done = append(a.done, harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{
-		Origin: p.ID, Name: p.ToolCallName, Input: in, Malformed: malformed,
+		Origin: p.ID, Name: p.ToolCallName, Input: json.RawMessage(p.ToolCallInput),
 	}})
 }
 
@@ -97,8 +94,21 @@ func (a *assembler) close() {
 	a.text.Reset()
 }
 
-// parts returns the reply's parts and whether calls are among them.
-func (a *assembler) parts() ([]harness.Part, bool) {
+// parts returns the reply's parts, the inputs of calls checked. arguments knows
+// what came for them.
+func (a *assembler) parts(arguments func(n int) (string, bool)) []harness.Part {
 	a.close()
-	return a.done, a.calls
+	n := 0
+	for _, p := range a.done {
+		if p.Call == nil {
+			continue
+		}
+		text, ok := arguments(n)
+		if !ok {
+			text = string(p.Call.Input)
+		}
+		p.Call.Input, p.Call.Malformed = input(text)
+		n++
+	}
+	return a.done
 }

@@ -23,9 +23,9 @@ var done = []byte("[DONE]")
 var errTooLong = fmt.Errorf("one event is larger than the limit of %d MiB", MaxEvent>>20)
 
 // events is a response body of clean server-sent events: one "data" line of
-// valid JSON each, no comments, no carriage returns, and an end without an
-// error only if the reply was whole. Each event is passed on as soon as its
-// blank line has arrived.
+// valid JSON each, no comments, no carriage returns. It ends without an error;
+// whether the reply was whole is known to the exchange. Each event is passed on
+// as soon as its blank line has arrived.
 type events struct {
 	t      *Transport
 	x      *exchange
@@ -206,12 +206,26 @@ func (e *events) write(name string, data []byte) {
 		e.x.alive()
 		return
 	}
-	if name != "" {
-		e.out.WriteString("event: " + name + "\n")
+	if e.t.Named {
+		e.out.WriteString("event: " + eventName(name, data) + "\n")
 	}
 	e.out.WriteString("data: ")
 	e.out.Write(data)
 	e.out.WriteString("\n\n")
+}
+
+// eventName returns an event's name, from its type if the server gave none.
+func eventName(name string, data []byte) string {
+	if name != "" {
+		return name
+	}
+	var event struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(data, &event) != nil {
+		return ""
+	}
+	return event.Type
 }
 
 // end ends the stream after err, which is io.EOF at its orderly end.
@@ -227,7 +241,10 @@ func (e *events) end(err error) {
 	}
 }
 
+// fail records why the reply is no good. To the SDK the stream just ends: what
+// it makes of an error is not asked for, and one of them logs it.
 func (e *events) fail(failed *model.Error) {
 	failed.Provider = e.t.Provider
-	e.err = e.x.fail(failed)
+	e.x.fail(failed)
+	e.err = io.EOF
 }

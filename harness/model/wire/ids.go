@@ -15,10 +15,14 @@ const maxID = 64
 type ids struct {
 	// open are the wire ids of calls without a result yet, by stored id.
 	open map[string][]string
+	// last is the wire id of the call answered last, by stored id.
+	last map[string]string
 	used map[string]bool
 }
 
-func newIDs() *ids { return &ids{open: map[string][]string{}, used: map[string]bool{}} }
+func newIDs() *ids {
+	return &ids{open: map[string][]string{}, last: map[string]string{}, used: map[string]bool{}}
+}
 
 // call returns the wire id of the next call with a stored id.
 func (m *ids) call(stored string) string {
@@ -40,14 +44,13 @@ func (m *ids) peek(stored string) string {
 // result returns the wire id of the call that the next result with a stored id
 // answers: results with one id answer its calls in order.
 func (m *ids) result(stored string) string {
-	queue := m.open[stored]
-	if len(queue) == 0 {
-		return legalID(stored)
+	if queue := m.open[stored]; len(queue) > 0 {
+		m.last[stored], m.open[stored] = queue[0], queue[1:]
 	}
-	if len(queue) > 1 {
-		m.open[stored] = queue[1:]
+	if id, ok := m.last[stored]; ok {
+		return id
 	}
-	return queue[0]
+	return legalID(stored)
 }
 
 // legalID returns id if it is legal everywhere, else one made from it.

@@ -27,6 +27,9 @@ type Transport struct {
 	Secrets []string
 	// Keep names the headers of the SDK that are sent besides the usual ones.
 	Keep []string
+	// Named says that the SDK needs the name of each event; one that is
+	// missing is the event's type.
+	Named bool
 	// Rewrite, if set, may change the JSON body built by the SDK.
 	Rewrite func(body []byte, req model.Request) ([]byte, error)
 	// Now is the clock for dates in Retry-After; nil means the real one.

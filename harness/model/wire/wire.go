@@ -27,9 +27,12 @@ type Decoder interface {
 	Whole() bool
 	// Done reports whether nothing can follow, so that reading on may hang.
 	Done() bool
-	// Result sums up a whole reply. calls says that it holds tool calls. An
-	// error turns the whole reply into a failure.
-	Result(calls bool) (harness.StopReason, harness.Usage, *model.Error)
+	// Result sums up a whole reply of these parts. An error turns the whole
+	// reply into a failure.
+	Result(parts []harness.Part) (harness.StopReason, harness.Usage, *model.Error)
+	// Arguments returns the arguments of call n of the reply as they came,
+	// since SDKs mend what was cut; ok is false if the SDK's are true.
+	Arguments(n int) (text string, ok bool)
 }
 
 // Wire is a model behind one provider's interface. It implements
@@ -90,8 +93,8 @@ func (w *Wire) Stream(ctx context.Context, req model.Request, emit func(model.De
 
 // reply puts the pieces of a whole reply together.
 func (w *Wire) reply(d Decoder, a *assembler) (model.Reply, error) {
-	parts, calls := a.parts()
-	stop, usage, failed := d.Result(calls)
+	parts := a.parts(d.Arguments)
+	stop, usage, failed := d.Result(parts)
 	if failed != nil {
 		failed.Provider = w.Provider
 		return model.Reply{}, failed

@@ -230,8 +230,8 @@ func (d *Decoder) Whole() bool { return d.finish != "" }
 func (d *Decoder) Done() bool { return false }
 
 // Result implements wire.Decoder.
-func (d *Decoder) Result(calls bool) (harness.StopReason, harness.Usage, *model.Error) {
-	u := d.usage
+func (d *Decoder) Result(parts []harness.Part) (harness.StopReason, harness.Usage, *model.Error) {
+	u, calls := d.usage, len(harness.Message{Parts: parts}.Calls()) > 0
 	switch d.finish {
 	case "stop", "eos", "end_turn":
 		if calls {
@@ -246,6 +246,9 @@ func (d *Decoder) Result(calls bool) (harness.StopReason, harness.Usage, *model.
 	case "length", "max_tokens":
 		return harness.StopLength, u, nil
 	case "content_filter":
+		if len(parts) == 0 {
+			return "", u, &model.Error{Kind: model.KindRefused, Message: "the reply was blocked (finish reason content_filter)"}
+		}
 		return harness.StopSafety, u, nil
 	case "error":
 		return "", u, d.failure()
@@ -262,4 +265,12 @@ func (d *Decoder) failure() *model.Error {
 		return model.Answer{Body: []byte(d.failed)}.Err()
 	}
 	return &model.Error{Kind: model.KindServer, Retry: true, Message: "the reply ended with an error (finish reason error)"}
+}
+
+// Arguments implements wire.Decoder.
+func (d *Decoder) Arguments(n int) (string, bool) {
+	if n >= len(d.calls) {
+		return "", false
+	}
+	return string(d.calls[n].args), true
 }

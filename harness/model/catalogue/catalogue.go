@@ -1,0 +1,286 @@
+// Package catalogue knows providers and their models: addresses, windows and
+// prices, from the data embedded in charm.land/catwalk and from the user's
+// configuration. The one thing to know: the data is of the day of a release.
+// A model that is missing is not wrong, only unknown.
+package catalogue
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"charm.land/catwalk/pkg/catwalk"
+	"charm.land/catwalk/pkg/embedded"
+
+	"cairn/harness/model"
+)
+
+// Kind says which adaptor speaks to a provider.
+type Kind string
+
+// The kinds of providers.
+const (
+	Anthropic  Kind = "anthropic"
+	OpenAI     Kind = "openai"
+	Gemini     Kind = "gemini"
+	OpenRouter Kind = "openrouter"
+	Compat     Kind = "compat"
+	Offline    Kind = "offline"
+)
+
+// Provider is one service or kind of server.
+type Provider struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+	// BaseURL is the usual address; empty means the adaptor's own.
+	BaseURL string `json:"base_url,omitempty"`
+	// BaseVar and KeyVars name the environment variables of another address
+	// and of the key, the preferred one first. Without KeyVars no key is needed.
+	BaseVar string   `json:"base_var,omitempty"`
+	KeyVars []string `json:"key_vars,omitempty"`
+	// Default is the model to use when none is named, as in "provider/Default".
+	Default string       `json:"default,omitempty"`
+	Models  []model.Info `json:"models,omitempty"`
+	// Local says that it runs on this machine or network.
+	Local bool `json:"local,omitempty"`
+}
+
+// Overrides are the user's additions and corrections.
+type Overrides struct {
+	// Providers are added, or replace the filled-in fields of the known one of
+	// that id. A provider without a kind is an OpenAI-compatible server.
+	Providers []Provider
+	// Models are added, or replace the non-zero fields of the known one of
+	// that id ("provider/model"). A price that is set makes prices known.
+	Models []model.Info
+}
+
+// Catalogue is safe for concurrent use. The data is decoded at first use.
+type Catalogue struct {
+	load func() map[string]Provider
+}
+
+// New returns a catalogue with overrides.
+func New(o Overrides) *Catalogue {
+	return &Catalogue{load: sync.OnceValue(func() map[string]Provider { return merged(o) })}
+}
+
+// main are the providers whose keys are looked for, in this order.
+var main = []string{"anthropic", "openai", "gemini", "openrouter"}
+
+// Main returns the ids of the providers whose default model is used when a key
+// for them is found, in order of preference.
+func Main() []string { return slices.Clone(main) }
+
+// builtin are the providers with variables of their own and the local servers.
+var builtin = []Provider{
+	{ID: "anthropic", Kind: Anthropic, BaseVar: "ANTHROPIC_BASE_URL", KeyVars: []string{"ANTHROPIC_API_KEY"}},
+	{ID: "openai", Kind: OpenAI, BaseVar: "OPENAI_BASE_URL", KeyVars: []string{"OPENAI_API_KEY"}},
+	{ID: "gemini", Kind: Gemini, BaseVar: "GOOGLE_GEMINI_BASE_URL", KeyVars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
+	{ID: "openrouter", Kind: OpenRouter, BaseVar: "OPENROUTER_BASE_URL", KeyVars: []string{"OPENROUTER_API_KEY"}},
+	{ID: "ollama", Name: "Ollama", Kind: Compat, Local: true, BaseURL: "http://127.0.0.1:11434/v1", BaseVar: "OLLAMA_HOST"},
+	{ID: "lmstudio", Name: "LM Studio", Kind: Compat, Local: true, BaseURL: "http://127.0.0.1:1234/v1", BaseVar: "LMSTUDIO_BASE_URL"},
+	{ID: "llamacpp", Name: "llama.cpp", Kind: Compat, Local: true, BaseURL: "http://127.0.0.1:8080/v1", BaseVar: "LLAMACPP_BASE_URL"},
+	{ID: "vllm", Name: "vLLM", Kind: Compat, Local: true, BaseURL: "http://127.0.0.1:8000/v1", BaseVar: "VLLM_BASE_URL"},
+	{ID: "offline", Name: "Built-in, without weights", Kind: Offline, Local: true, Default: "cairn"},
+}
+
+// merged builds the providers by id.
+func merged(o Overrides) map[string]Provider {
+	all := map[string]Provider{}
+	for _, c := range embedded.GetAll() {
+		if p, ok := convert(c); ok {
+			all[p.ID] = p
+		}
+	}
+	for _, p := range builtin {
+		all[p.ID] = overlaid(all[p.ID], p)
+	}
+	for _, p := range o.Providers {
+		base := all[p.ID]
+		if base.Kind == "" && p.Kind == "" {
+			p.Kind = Compat
+		}
+		all[p.ID] = overlaid(base, p)
+	}
+	for _, i := range o.Models {
+		id, _, ok := strings.Cut(i.ID, "/")
+		if p, known := all[id]; ok && known {
+			p.Models = withModel(p.Models, i)
+			all[id] = p
+		}
+	}
+	return all
+}
+
+// overlaid returns base with the filled-in fields of p.
+func overlaid(base, p Provider) Provider {
+	base.ID = p.ID
+	base.Name = cmp.Or(p.Name, base.Name, p.ID)
+	base.Kind = cmp.Or(p.Kind, base.Kind)
+	base.BaseURL = cmp.Or(p.BaseURL, base.BaseURL)
+	base.BaseVar = cmp.Or(p.BaseVar, base.BaseVar)
+	base.Default = cmp.Or(p.Default, base.Default)
+	base.Local = base.Local || p.Local
+	if len(p.KeyVars) > 0 {
+		base.KeyVars = p.KeyVars
+	}
+	for _, m := range p.Models {
+		base.Models = withModel(base.Models, m)
+	}
+	return base
+}
+
+// withModel adds a model to a list or overlays the one with its id.
+func withModel(list []model.Info, i model.Info) []model.Info {
+	list = slices.Clone(list)
+	i.PriceKnown = i.PriceKnown || i.InputPrice > 0 || i.OutputPrice > 0
+	at := slices.IndexFunc(list, func(m model.Info) bool { return m.ID == i.ID })
+	if at < 0 {
+		i.Window = cmp.Or(i.Window, model.UnknownWindow)
+		return append(list, i)
+	}
+	m := list[at]
+	m.Name = cmp.Or(i.Name, m.Name)
+	m.Window = cmp.Or(i.Window, m.Window)
+	m.MaxOutput = cmp.Or(i.MaxOutput, m.MaxOutput)
+	m.Images, m.Reasoning, m.Local = m.Images || i.Images, m.Reasoning || i.Reasoning, m.Local || i.Local
+	if i.PriceKnown {
+		m.PriceKnown = true
+		m.InputPrice, m.OutputPrice = i.InputPrice, i.OutputPrice
+		m.CacheReadPrice, m.CacheWritePrice = cmp.Or(i.CacheReadPrice, i.InputPrice), cmp.Or(i.CacheWritePrice, i.InputPrice)
+	}
+	list[at] = m
+	return list
+}
+
+// convert translates a provider of the embedded data; ok is false for those
+// that need another way to log in than a key.
+func convert(c catwalk.Provider) (Provider, bool) {
+	p := Provider{ID: string(c.ID), Name: c.Name, Default: c.DefaultLargeModelID}
+	switch c.Type {
+	case catwalk.TypeAnthropic:
+		p.Kind = Anthropic
+	case catwalk.TypeOpenAI:
+		p.Kind = OpenAI
+		if c.ID != catwalk.InferenceProviderOpenAI {
+			p.Kind = Compat
+		}
+	case catwalk.TypeGoogle:
+		p.Kind = Gemini
+	case catwalk.TypeOpenRouter:
+		p.Kind = OpenRouter
+		if c.ID != catwalk.InferenceProviderOpenRouter {
+			p.Kind = Compat
+		}
+	case catwalk.TypeOpenAICompat, catwalk.TypeVercel:
+		p.Kind = Compat
+	default:
+		return Provider{}, false
+	}
+	if c.ID == catwalk.InferenceProviderCopilot {
+		return Provider{}, false
+	}
+	if v, ok := strings.CutPrefix(c.APIKey, "$"); ok {
+		p.KeyVars = []string{v}
+	}
+	if v, ok := strings.CutPrefix(c.APIEndpoint, "$"); ok {
+		p.BaseVar = v
+	} else {
+		p.BaseURL = c.APIEndpoint
+	}
+	for _, m := range c.Models {
+		p.Models = append(p.Models, info(p.ID, m))
+	}
+	return p, true
+}
+
+// info translates a model of the embedded data.
+func info(provider string, m catwalk.Model) model.Info {
+	i := model.Info{
+		ID: provider + "/" + m.ID, Name: cmp.Or(m.Name, m.ID),
+		Window: int(m.ContextWindow), MaxOutput: int(m.DefaultMaxTokens),
+		InputPrice: m.CostPer1MIn, OutputPrice: m.CostPer1MOut,
+		PriceKnown: m.CostPer1MIn > 0 || m.CostPer1MOut > 0 || strings.HasSuffix(m.ID, ":free"),
+		Images:     m.SupportsImages, Reasoning: m.CanReason,
+	}
+	i.Window = cmp.Or(i.Window, model.UnknownWindow)
+	i.CacheReadPrice, i.CacheWritePrice = cachePrices(m)
+	return i
+}
+
+// cachePrices reads the prices of cached tokens. The data has two fields that
+// its providers fill differently: for most the "in" one is the price of
+// writing and the "out" one that of reading, for some the "in" one is that of
+// reading. Reading is never dearer than plain input and writing never cheaper;
+// what is missing costs as much as plain input, so no cost is told too low.
+func cachePrices(m catwalk.Model) (read, write float64) {
+	read, write = m.CostPer1MIn, m.CostPer1MIn
+	for _, price := range []float64{m.CostPer1MInCached, m.CostPer1MOutCached} {
+		if price > 0 && price < read {
+			read = price
+		}
+	}
+	return read, max(write, m.CostPer1MInCached)
+}
+
+// Provider returns a provider by id.
+func (c *Catalogue) Provider(id string) (Provider, bool) {
+	p, ok := c.load()[id]
+	return p, ok
+}
+
+// Known reports whether a provider of that id is known.
+func (c *Catalogue) Known(provider string) bool {
+	_, ok := c.Provider(provider)
+	return ok
+}
+
+// Providers returns all providers: those of [Main] first, then the others by
+// id.
+func (c *Catalogue) Providers() []Provider {
+	all := c.load()
+	list := make([]Provider, 0, len(all))
+	for _, p := range all {
+		list = append(list, p)
+	}
+	rank := func(id string) int {
+		if i := slices.Index(main, id); i >= 0 {
+			return i
+		}
+		return len(main)
+	}
+	slices.SortFunc(list, func(a, b Provider) int {
+		return cmp.Or(cmp.Compare(rank(a.ID), rank(b.ID)), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// Lookup returns what is known of the model "provider/model".
+func (c *Catalogue) Lookup(id string) (model.Info, bool) {
+	provider, _, _ := strings.Cut(id, "/")
+	p, ok := c.Provider(provider)
+	if !ok {
+		return model.Info{}, false
+	}
+	for _, m := range p.Models {
+		if m.ID == id {
+			m.Local = m.Local || p.Local
+			return m, true
+		}
+	}
+	return model.Info{}, false
+}
+
+// Info returns what is known of the model "provider/model", or what is assumed
+// of one that is not known: the usual window and no price.
+func (c *Catalogue) Info(id string) model.Info {
+	if i, ok := c.Lookup(id); ok {
+		return i
+	}
+	provider, name, _ := strings.Cut(id, "/")
+	p, _ := c.Provider(provider)
+	return model.Info{ID: id, Name: name, Window: model.UnknownWindow, Local: p.Local}
+}

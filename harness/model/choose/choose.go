@@ -1,0 +1,227 @@
+// Package choose turns "provider/model" into a model that is ready to be
+// asked, with keys and addresses from the environment and the configuration.
+// The one thing to know: nothing here uses the network, but [Env.Local], which
+// looks for servers on this machine.
+package choose
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"cairn/harness/model"
+	"cairn/harness/model/anthropic"
+	"cairn/harness/model/catalogue"
+	"cairn/harness/model/compat"
+	"cairn/harness/model/gemini"
+	"cairn/harness/model/offline"
+	"cairn/harness/model/openai"
+	"cairn/harness/model/openrouter"
+)
+
+// Env is where keys, addresses and models come from.
+type Env struct {
+	// Getenv looks an environment variable up; nil finds none.
+	Getenv func(name string) string
+	// Key returns a provider's key from the configuration or the keyring,
+	// empty if there is none. The environment wins over it. May be nil.
+	Key func(provider string) string
+	// BaseURLs are addresses from the configuration by provider. The
+	// environment wins over them.
+	BaseURLs map[string]string
+	// Catalogue knows the models; nil means one without overrides.
+	Catalogue *catalogue.Catalogue
+	// HTTP makes the round trips; nil means the default transport.
+	HTTP http.RoundTripper
+	// Effort asks for reasoning: "", "low", "medium" or "high".
+	Effort string
+}
+
+// Build returns the model "provider/model", decorated: idle watch, waiting
+// notice, retries and cost. Model names may hold slashes. A provider alone
+// means its default model; a name without provider is looked up in the
+// catalogue. Errors are [*model.Error].
+func Build(ctx context.Context, id string, e Env) (model.Model, model.Info, error) {
+	e = e.filled()
+	p, name, err := e.resolve(id)
+	if err != nil {
+		return nil, model.Info{}, err
+	}
+	info := e.Catalogue.Info(p.ID + "/" + name)
+	if p.Kind == catalogue.Offline {
+		return offline.New(), offline.Info(), nil
+	}
+	key, err := e.key(p)
+	if err != nil {
+		return nil, model.Info{}, err
+	}
+	m, err := e.adaptor(ctx, p, name, key, info)
+	if err != nil {
+		return nil, model.Info{}, err
+	}
+	return Decorated(m, info, p.ID), info, nil
+}
+
+// Decorated puts around a bare model what every one of them needs.
+func Decorated(m model.Model, info model.Info, provider string) model.Model {
+	m = model.Waiting{Next: model.Idle{Next: m, Provider: provider}}
+	return model.Costed{Next: model.Retry{Next: m}, Info: info}
+}
+
+func (e Env) filled() Env {
+	if e.Getenv == nil {
+		e.Getenv = func(string) string { return "" }
+	}
+	if e.Catalogue == nil {
+		e.Catalogue = catalogue.New(catalogue.Overrides{})
+	}
+	return e
+}
+
+// resolve finds the provider and the name of a model.
+func (e Env) resolve(id string) (catalogue.Provider, string, error) {
+	provider, name, split := strings.Cut(strings.TrimSpace(id), "/")
+	p, known := e.Catalogue.Provider(strings.ToLower(provider))
+	switch {
+	case known && split && name != "":
+		return p, name, nil
+	case known && p.Default != "":
+		return p, p.Default, nil
+	case known:
+		return p, "", config("name a model of %s, as in %q", p.ID, p.ID+"/MODEL")
+	case !split:
+		if p, ok := e.withModel(provider); ok {
+			return p, provider, nil
+		}
+	}
+	msg := fmt.Sprintf("there is no provider %q", model.Sentence(provider))
+	if near := e.Catalogue.SuggestProvider(strings.ToLower(provider)); near != "" {
+		return p, "", config("%s; did you mean %q?", msg, strings.TrimSuffix(near+"/"+name, "/"))
+	}
+	return p, "", config("%s; a model is named %q, such as %q", msg, "provider/model", "openai/gpt-5.6-sol")
+}
+
+// withModel finds the first provider that has a model of that name: those with
+// a key before those without.
+func (e Env) withModel(name string) (catalogue.Provider, bool) {
+	var found catalogue.Provider
+	for _, p := range e.Catalogue.Providers() {
+		for _, m := range p.Models {
+			if m.ID != p.ID+"/"+name {
+				continue
+			}
+			if _, err := e.key(p); err == nil {
+				return p, true
+			}
+			if found.ID == "" {
+				found = p
+			}
+		}
+	}
+	return found, found.ID != ""
+}
+
+// lookedUp returns a provider's key, empty if there is none.
+func (e Env) lookedUp(p catalogue.Provider) string {
+	for _, v := range p.KeyVars {
+		if key := strings.TrimSpace(e.Getenv(v)); key != "" {
+			return key
+		}
+	}
+	if e.Key != nil {
+		return strings.TrimSpace(e.Key(p.ID))
+	}
+	return ""
+}
+
+// key returns a provider's key, or an error that names the variable to set. A
+// provider at another address may do without one.
+func (e Env) key(p catalogue.Provider) (string, error) {
+	key := e.lookedUp(p)
+	if key == "" && len(p.KeyVars) > 0 && e.baseURL(p) == p.BaseURL {
+		return "", &model.Error{
+			Kind: model.KindAuth, Provider: p.ID,
+			Message: fmt.Sprintf("no key; set %s, or put it into the configuration", strings.Join(p.KeyVars, " or ")),
+		}
+	}
+	return key, nil
+}
+
+// baseURL returns a provider's address, empty for the adaptor's own.
+func (e Env) baseURL(p catalogue.Provider) string {
+	if p.BaseVar != "" {
+		if v := strings.TrimSpace(e.Getenv(p.BaseVar)); v != "" {
+			if p.ID == "ollama" {
+				return ollamaURL(v)
+			}
+			return v
+		}
+	}
+	if v := strings.TrimSpace(e.BaseURLs[p.ID]); v != "" {
+		return v
+	}
+	return p.BaseURL
+}
+
+// ollamaURL reads OLLAMA_HOST, which may lack the scheme, the host, the port
+// or the path, and may be the address that the server listens on.
+func ollamaURL(host string) string {
+	if !strings.Contains(host, "://") {
+		host = "http://" + host
+	}
+	scheme, rest, _ := strings.Cut(host, "://")
+	rest, path, _ := strings.Cut(strings.TrimRight(rest, "/"), "/")
+	name, port := rest, ""
+	if i := strings.LastIndex(rest, ":"); i >= 0 && !strings.HasSuffix(rest, "]") {
+		name, port = rest[:i], rest[i+1:]
+	}
+	switch name {
+	case "", "0.0.0.0", "[::]":
+		name = "127.0.0.1"
+	}
+	if port == "" {
+		port = "11434"
+		if scheme == "https" {
+			port = "443"
+		}
+	}
+	if path == "" {
+		path = "v1"
+	}
+	return scheme + "://" + name + ":" + port + "/" + path
+}
+
+// adaptor returns the bare model.
+func (e Env) adaptor(ctx context.Context, p catalogue.Provider, name, key string, info model.Info) (model.Model, error) {
+	base := e.baseURL(p)
+	effort := e.Effort
+	if !info.Reasoning {
+		effort = ""
+	}
+	switch p.Kind {
+	case catalogue.Anthropic:
+		return anthropic.New(ctx, anthropic.Options{
+			Provider: p.ID, Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, MaxOutput: info.MaxOutput, Effort: effort,
+		})
+	case catalogue.OpenAI:
+		return openai.New(ctx, openai.Options{Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, Effort: effort})
+	case catalogue.Gemini:
+		return gemini.New(ctx, gemini.Options{Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, Thoughts: info.Reasoning})
+	case catalogue.OpenRouter:
+		if base == openrouter.BaseURL {
+			base = ""
+		}
+		return openrouter.New(ctx, openrouter.Options{Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, Effort: effort})
+	case catalogue.Compat:
+		if base == "" {
+			return nil, config("%s has no address; put its base URL into the configuration", p.ID)
+		}
+		return compat.New(ctx, compat.Options{Provider: p.ID, Model: name, Key: key, BaseURL: strings.TrimRight(base, "/"), HTTP: e.HTTP, Effort: effort})
+	}
+	return nil, config("no adaptor speaks to a provider of the kind %q", p.Kind)
+}
+
+func config(format string, args ...any) *model.Error {
+	return &model.Error{Kind: model.KindConfig, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,84 @@
+// Package modeltest is the suite that every adaptor passes: the quirks and
+// faults of real services, over real HTTP on loopback. The one thing to know:
+// a [Dialect] renders the same story in the format of one interface, so all
+// adaptors are told the same stories.
+package modeltest
+
+import "encoding/json"
+
+// Event is one server-sent event.
+type Event struct {
+	Name string
+	Data string
+}
+
+// Dialect renders replies in the format of one interface and reads requests
+// in it.
+type Dialect interface {
+	// Start is what comes before the content.
+	Start() []Event
+	// Text is a piece of text.
+	Text(s string) []Event
+	// Call is a call in pieces: the arguments are cut after each of the given
+	// pieces. Without pieces there are no arguments at all.
+	Call(index int, id, name string, args ...string) []Event
+	// Finish ends the content for a reason: "stop", "tools" or "length". It
+	// does not end the stream.
+	Finish(reason string) []Event
+	// Usage tells token counts: input (cached ones among it), output
+	// (reasoning among it). It comes where the interface has it.
+	Usage(input, cached, output, reasoning int) []Event
+	// End ends the stream.
+	End() []Event
+	// Failure is an error inside a stream.
+	Failure(message string) []Event
+	// Refusal is the body of a refusal with an HTTP status.
+	Refusal(status int, message string) string
+	// Request reads a request.
+	Request(body []byte) (Request, error)
+}
+
+// Request is what a service understands of a request.
+type Request struct {
+	System string
+	// Turns are the messages; neighbours of one role are one turn where the
+	// interface says so.
+	Turns []Turn
+	// Tools are the schemas of the tools by name.
+	Tools map[string]json.RawMessage
+	// Marks counts the marks of cached prefixes.
+	Marks int
+}
+
+// Turn is one message of a request.
+type Turn struct {
+	Role  string
+	Texts []string
+	// Calls and Results are in order.
+	Calls   []Call
+	Results []Result
+	// Seals are the signatures of reasoning.
+	Seals []string
+	// Marked says that a cached prefix ends in it.
+	Marked bool
+}
+
+// Call is a call in a request.
+type Call struct {
+	ID, Name string
+	Args     json.RawMessage
+}
+
+// Result is a tool's result in a request.
+type Result struct{ ID, Text string }
+
+// encode renders JSON that cannot fail to encode.
+func encode(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+type object = map[string]any

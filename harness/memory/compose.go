@@ -180,18 +180,13 @@ func (v view) fit(budget int) (msgs []harness.Message, cleared, dropped int) {
 		msgs = append(msgs, *v.note)
 	}
 	n := len(v.msgs)
-	kept := window(n, func(i int) *harness.Message { return v.msgs[i] }, budget)
+	kept, fits := window(n, func(i int) *harness.Message { return v.msgs[i] }, budget)
 	dropped = v.before + n - kept
 	tail := make([]harness.Message, 0, kept)
-	used, turns := 0, 0
 	for _, m := range v.msgs[n-kept:] {
 		tail = append(tail, *m)
-		used += estimate(m)
-		if opens(m) {
-			turns++
-		}
 	}
-	if used > budget && turns <= 1 {
+	if !fits {
 		var left int
 		tail, cleared, left = shorten(tail, budget)
 		dropped += left

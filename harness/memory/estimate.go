@@ -61,7 +61,7 @@ func weigh(s string) int {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
-			n += asciiWeight(c)
+			n += int(asciiWeights[c])
 			i++
 			continue
 		}
@@ -72,12 +72,17 @@ func weigh(s string) int {
 	return n
 }
 
-func asciiWeight(c byte) int {
-	if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == ' ' || c == '\n' || c == '\t' {
-		return 1
+// asciiWeights are quarter tokens by byte: one for letters and white space,
+// two for the rest.
+var asciiWeights = func() (w [utf8.RuneSelf]uint8) {
+	for c := range w {
+		w[c] = 2
+		if c == ' ' || c == '\n' || c == '\t' || unicode.IsLetter(rune(c)) {
+			w[c] = 1
+		}
 	}
-	return 2
-}
+	return w
+}()
 
 func runeWeight(r rune) int {
 	switch {

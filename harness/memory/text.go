@@ -19,7 +19,12 @@ const (
 )
 
 // valid returns s with each run of bytes that is not UTF-8 replaced.
-func valid(s string) string { return strings.ToValidUTF8(s, replacement) }
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, replacement)
+}
 
 // usable reports whether a provider can be given o back.
 func usable(o *harness.Opaque) bool { return o != nil && json.Valid(o.Data) }

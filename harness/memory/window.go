@@ -21,13 +21,15 @@ const (
 // also when it does not fit: shortening it is up to [Composer], which clears
 // its oldest tool results.
 func Window(msgs []harness.Message, budget int) (kept int) {
-	return window(len(msgs), func(i int) *harness.Message { return &msgs[i] }, budget)
+	kept, _ = window(len(msgs), func(i int) *harness.Message { return &msgs[i] }, budget)
+	return kept
 }
 
 // window walks back from the end and stops when the budget is full: its cost
-// depends on the budget and not on the length of the history.
-func window(n int, at func(int) *harness.Message, budget int) int {
-	used, best, loose := 0, 0, 0
+// depends on the budget and not on the length of the history. It also reports
+// whether what is kept fits.
+func window(n int, at func(int) *harness.Message, budget int) (kept int, fits bool) {
+	used, loose := 0, 0
 	i := n - 1
 	for ; i >= 0; i-- {
 		m := at(i)
@@ -36,24 +38,24 @@ func window(n int, at func(int) *harness.Message, budget int) int {
 			break
 		}
 		if opens(m) {
-			best = n - i
+			kept = n - i
 		} else if m.Role != harness.RoleTool {
 			loose = n - i
 		}
 	}
 	if i < 0 {
-		return n
+		return n, true
 	}
-	if best > 0 {
-		return best
+	if kept > 0 {
+		return kept, true
 	}
 	for ; i >= 0; i-- {
 		if opens(at(i)) {
-			return n - i
+			return n - i, false
 		}
 	}
 	// No user ever spoke here: cut before whatever is not a result.
-	return max(loose, min(n, 1))
+	return max(loose, min(n, 1)), loose > 0
 }
 
 // opens reports whether a turn begins with m: a message of the user, not a

@@ -5,6 +5,7 @@ package policy
 
 import (
 	"context"
+	"fmt"
 
 	"cairn/harness"
 	"cairn/harness/tool"
@@ -37,7 +38,7 @@ type Static struct {
 func (s Static) Judge(_ context.Context, c tool.Call, t tool.Tool, _ harness.ToolCall) Verdict {
 	v := Verdict{Permission: t.Permission, Rule: "tool"}
 	if t.Judge != nil {
-		if p, why := t.Judge(c); stricter(p, v.Permission) {
+		if p, why := opinion(t, c); stricter(p, v.Permission) {
 			v = Verdict{Permission: p, Reason: why, Rule: "tool arguments"}
 		}
 	}
@@ -53,6 +54,17 @@ func (s Static) Judge(_ context.Context, c tool.Call, t tool.Tool, _ harness.Too
 		v.Reason = "the tool is switched off"
 	}
 	return v
+}
+
+// opinion asks the tool's own judge. One that breaks has seen arguments it did
+// not expect, so the call is denied.
+func opinion(t tool.Tool, c tool.Call) (p tool.Permission, why string) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			p, why = tool.Deny, fmt.Sprintf("the tool could not judge the call: %v", broken)
+		}
+	}()
+	return t.Judge(c)
 }
 
 func join(a, b string) string {

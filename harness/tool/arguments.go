@@ -30,11 +30,11 @@ func arguments(raw json.RawMessage, schema *jsonschema.Resolved) (json.RawMessag
 	if err != nil {
 		return nil, err
 	}
-	err = schema.Validate(value)
+	err = validate(schema, value)
 	if err == nil {
 		return input, nil
 	}
-	if !dropNulls(value, schema.Schema().Required) || schema.Validate(value) != nil {
+	if !dropNulls(value, schema.Schema().Required) || validate(schema, value) != nil {
 		return nil, fmt.Errorf("%w: %s", errArguments, fault(err))
 	}
 	input, err = json.Marshal(value)
@@ -42,6 +42,17 @@ func arguments(raw json.RawMessage, schema *jsonschema.Resolved) (json.RawMessag
 		return nil, fmt.Errorf("%w: %w", errArguments, err)
 	}
 	return input, nil
+}
+
+// validate checks a value. Schemas also come from servers, and one that breaks
+// the validator must not end the program.
+func validate(schema *jsonschema.Resolved, value any) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the tool's schema cannot be checked: %v", p)
+		}
+	}()
+	return schema.Validate(value)
 }
 
 // dropNulls takes out the optional arguments that are null, as some models

@@ -124,22 +124,6 @@ func prepare(t Tool) (entry, error) {
 	return entry{tool: t, schema: resolved}, nil
 }
 
-// resolve reads a schema, which must describe an object.
-func resolve(raw json.RawMessage) (*jsonschema.Resolved, error) {
-	var schema jsonschema.Schema
-	if err := json.Unmarshal(raw, &schema); err != nil {
-		return nil, fmt.Errorf("%w: read schema: %w", ErrInvalid, err)
-	}
-	if schema.Type != "object" {
-		return nil, fmt.Errorf("%w: its schema is not of type object", ErrInvalid)
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		return nil, fmt.Errorf("%w: resolve schema: %w", ErrInvalid, err)
-	}
-	return resolved, nil
-}
-
 // Specs returns the tools as models see them, in order.
 func (s *Set) Specs() []model.ToolSpec {
 	s.mu.RLock()

@@ -197,10 +197,9 @@ func TestErrorsAndPanicsAreResults(t *testing.T) {
 		"without saying": func(context.Context, Call) (string, error) {
 			return "", errors.New(" ")
 		},
-		"the tool broke: assignment": func(context.Context, Call) (string, error) {
-			var m map[int]int
-			m[1] = 1
-			return "", nil
+		"the tool broke: runtime error: invalid memory address": func(context.Context, Call) (string, error) {
+			var c *Call
+			return c.Key, nil
 		},
 	} {
 		r := setOf(t, running(run)).Run(t.Context(), callOf("t", ""), Call{})

@@ -108,9 +108,10 @@ func (p *palette) check(data []byte, raw map[string]any) error {
 			return fmt.Errorf("key %q is missing", key)
 		}
 	}
-	for key, c := range p.all() {
-		if !validColour(c) {
-			return fmt.Errorf(`line %d: key %q: %q is no colour; write "#rrggbb", "0" to "15", or "" for the terminal's own`,
+	all := p.all()
+	for _, key := range keys() {
+		if c, ok := all[key]; ok && !validColour(c) {
+			return fmt.Errorf(`%skey %q: %q is no colour; write "#rrggbb", "0" to "15", or "" for the terminal's own`,
 				lineOf(data, key), key, c)
 		}
 	}
@@ -158,9 +159,9 @@ func present(raw map[string]any, path []string) bool {
 	return ok && present(sub, path[1:])
 }
 
-// lineOf finds the line of a dotted key, 1-based; 0 if it is written in a
-// way that only a parser would find.
-func lineOf(data []byte, key string) int {
+// lineOf says on which line a dotted key is, as "line 3: "; nothing if the key
+// is written in a way that only a parser would find.
+func lineOf(data []byte, key string) string {
 	table, name, dotted := strings.Cut(key, ".")
 	if !dotted {
 		table, name = "", key
@@ -174,10 +175,10 @@ func lineOf(data []byte, key string) int {
 		}
 		k, _, ok := strings.Cut(line, "=")
 		if ok && current == table && strings.TrimSpace(k) == name {
-			return i + 1
+			return fmt.Sprintf("line %d: ", i+1)
 		}
 	}
-	return 0
+	return ""
 }
 
 func validColour(c string) bool {

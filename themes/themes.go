@@ -67,28 +67,44 @@ func Load(name string, dark bool, o Options) (*Theme, error) {
 	if name == "" {
 		name = Auto
 	}
-	for _, v := range variants {
-		if v.name != name {
-			continue
-		}
-		file := v.light
-		if dark {
-			file = v.dark
-		}
-		p, err := embedded(file)
-		if err != nil {
-			return nil, err
-		}
-		if name == Plain {
-			o.Profile = noStyle
-		}
-		t := p.build(o)
-		if name != Auto {
-			t.Name = name
-		}
-		return t, nil
+	file, err := variant(name, dark)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("load theme %q: %w; the nearest is %q of %s",
+	p, err := embedded(file)
+	if err != nil {
+		return nil, err
+	}
+	if name == Plain {
+		o.Profile = noStyle
+	}
+	t := p.build(o)
+	if name != Auto {
+		t.Name = name
+	}
+	return t, nil
+}
+
+// Source is the file of a built-in theme, to start one's own from.
+func Source(name string, dark bool) ([]byte, error) {
+	file, err := variant(name, dark)
+	if err != nil {
+		return nil, err
+	}
+	return palettes.ReadFile("palettes/" + file + ".toml")
+}
+
+// variant is the palette of a theme for one lightness.
+func variant(name string, dark bool) (string, error) {
+	for _, v := range variants {
+		if v.name == name && dark {
+			return v.dark, nil
+		}
+		if v.name == name {
+			return v.light, nil
+		}
+	}
+	return "", fmt.Errorf("load theme %q: %w; the nearest is %q of %s",
 		name, ErrUnknown, nearest(name, Names()), strings.Join(Names(), ", "))
 }
 

@@ -67,6 +67,6 @@ func (a *app) dbCheck() *cobra.Command {
 
 // contents is what a store holds, in words.
 func contents(r StoreReport) string {
-	return fmt.Sprintf("%d bytes, %d sessions, %d messages, %d facts, %d notes, schema %d",
-		r.Bytes, r.Sessions, r.Messages, r.Facts, r.Notes, r.Schema)
+	return fmt.Sprintf("%d bytes, %s, %s, %s, %s, schema %d", r.Bytes, count(r.Sessions, "session"),
+		count(r.Messages, "message"), count(r.Facts, "fact"), count(r.Notes, "note"), r.Schema)
 }

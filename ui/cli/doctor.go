@@ -177,7 +177,7 @@ func (a *app) examineModels(ctx context.Context) []finding {
 		list = append(list, finding{"local servers", "ok", "none answers"})
 	}
 	for _, s := range servers {
-		list = append(list, finding{"local server", "ok", fmt.Sprintf("%s at %s, %d models", s.Name, withoutUser(s.Address), len(s.Models))})
+		list = append(list, finding{"local server", "ok", fmt.Sprintf("%s at %s, %s", s.Name, withoutUser(s.Address), count(len(s.Models), "model"))})
 	}
 	name, why, err := m.Default(ctx)
 	if err != nil {

@@ -192,7 +192,9 @@ func modelOf(records []harness.Record) string {
 func (p *printing) follow(ctx, work context.Context, h harness.RunHandle) error {
 	events := h.Events(work, 0)
 	stop := ctx.Done()
-	asked := p.asked(ctx)
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	asked := p.asked(watching)
 	stopped := make(chan error, 2)
 	var result *harness.Result
 	for events != nil {

@@ -1,11 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +24,7 @@ import (
 //	exits N cairn ARGS... runs it, and it must end with that exit code
 //	input FILE            is the next program's standard input; none otherwise
 //	hold ID               makes somebody else own a session
+//	damage                lets a check of the store find it damaged
 //	tty                   makes standard output and error terminals from now on
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -49,6 +52,7 @@ func TestScripts(t *testing.T) {
 				_, err := world(ts).store.Owners().Acquire(context.Background(), meta, harness.Holder{PID: 4411, Terminal: "pts/3", Purpose: "chat"})
 				ts.Check(err)
 			},
+			"damage": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).damaged = harness.ErrDamaged },
 			"tty": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).tty = true },
 		},
 	})
@@ -60,7 +64,10 @@ type scriptWorld struct {
 	input string
 	tty   bool
 	// clock moves one second at each reading, so that orders are certain.
+	mu    sync.Mutex
 	clock time.Time
+	// damaged is what a check of the store finds, if not nil.
+	damaged error
 	chats []ChatSetup
 }
 
@@ -69,6 +76,8 @@ type worldKey struct{}
 func world(ts *testscript.TestScript) *scriptWorld { return ts.Value(worldKey{}).(*scriptWorld) }
 
 func (w *scriptWorld) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.clock = w.clock.Add(time.Second)
 	return w.clock
 }
@@ -98,6 +107,16 @@ func (w *scriptWorld) wire() Wire {
 		Engines: []string{"bbolt"},
 		OpenStore: func(context.Context, string, StoreOptions) (Store, error) {
 			return w.open(), nil
+		},
+		StorePath: func(dir string) string { return dir + "/cairn.db" },
+		CheckStore: func(_ context.Context, dir string) (StoreReport, error) {
+			if _, err := os.Stat(dir + "/cairn.db"); err != nil {
+				return StoreReport{}, fmt.Errorf("%s: %w", dir, harness.ErrNotFound)
+			}
+			if w.damaged != nil {
+				return StoreReport{}, fmt.Errorf("%s/cairn.db: page 3: %w", dir, w.damaged)
+			}
+			return StoreReport{Path: dir + "/cairn.db", Bytes: 32768, Schema: 1, Sessions: 2, Messages: 7}, nil
 		},
 		NewEngine: func(_ context.Context, st Store, s Setup) (harness.Engine, error) {
 			return &fakeEngine{store: st, now: s.Now}, nil
@@ -131,20 +150,4 @@ func runScript(ts *testscript.TestScript, args []string) int {
 	s.InTTY = w.input == ""
 	w.input = ""
 	return Main(context.Background(), s, args, w.wire())
-}
-
-// run runs the program once, outside a script, with piped streams.
-func run(t *testing.T, wire Wire, env map[string]string, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, err bytes.Buffer
-	if env["HOME"] == "" {
-		env = map[string]string{"HOME": t.TempDir()}
-	}
-	s := Streams{
-		In: strings.NewReader(""), Out: &out, Err: &err, Dir: t.TempDir(),
-		Getenv: func(k string) string { return env[k] },
-		Now:    func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) },
-	}
-	code = Main(context.Background(), s, args, wire)
-	return code, out.String(), err.String()
 }

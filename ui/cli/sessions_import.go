@@ -116,7 +116,7 @@ func (a *app) importLine(c imported, stored harness.Session, existed bool) error
 	if a.flags.json {
 		return a.out.object(r)
 	}
-	text := fmt.Sprintf("%s\t%d messages", r.ID, r.Messages)
+	text := fmt.Sprintf("%s\t%s", r.ID, count(r.Messages, "message"))
 	if existed {
 		text += ", was there already"
 	}

@@ -100,7 +100,7 @@ func (a *app) printSession(doc shown) {
 		title = "(no title)"
 	}
 	a.out.line("%s", render.SafeLine(title))
-	a.out.line("session %s, begun %s, %d messages", s.ID, a.when(s.Created), s.Messages)
+	a.out.line("session %s, begun %s, %s", s.ID, a.when(s.Created), count(s.Messages, "message"))
 	on := make(map[int]bool, len(doc.Branch))
 	for _, seq := range doc.Branch {
 		on[seq] = true

@@ -17,37 +17,68 @@ func Safe(s string) string {
 	if clean(s) == len(s) {
 		return s
 	}
-	b, _ := appendSafe(make([]byte, 0, len(s)+len(s)/8), s, 0)
-	return string(b)
+	var st safeState
+	return string(st.append(make([]byte, 0, len(s)+len(s)/8), s))
 }
 
-// appendSafe appends the safe form of s to b. prev is the character before s;
-// the last one is returned, to be given with the text that follows.
-func appendSafe(b []byte, s string, prev rune) ([]byte, rune) {
+// safeState is what Safe must know of the text before, so that a text can be
+// made safe in pieces.
+type safeState struct {
+	prev rune // the character before
+	run  int  // how many characters were put on top of the last one
+}
+
+// maxRun is how many marks and joined characters may share a place on the
+// screen. The longest emoji need nine; more are there to hide something, or to
+// smear over the lines above.
+const maxRun = 24
+
+// append appends the safe form of s to b.
+func (st *safeState) append(b []byte, s string) []byte {
 	i := clean(s)
-	b = append(b, s[:i]...)
 	if i > 0 {
-		prev = rune(s[i-1])
+		b = append(b, s[:i]...)
+		st.prev, st.run = rune(s[i-1]), 0
 	}
 	for i < len(s) {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
-		case r == utf8.RuneError && n == 1:
-			b = fmt.Appendf(b, "⟨x%02X⟩", s[i])
-			r = '⟩'
 		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
 			i++
 			continue
-		case harmless(prev, r, s[i+n:]):
+		case r == utf8.RuneError && n == 1:
+			b = fmt.Appendf(b, "⟨x%02X⟩", s[i])
+			st.prev, st.run = '⟩', 0
+		case harmless(st.prev, r, s[i+n:]) && st.fits(r):
 			b = append(b, s[i:i+n]...)
+			st.prev = r
 		default:
 			b = append(b, mark(r)...)
-			r = '⟩'
+			st.prev, st.run = '⟩', 0
 		}
-		prev = r
 		i += n
 	}
-	return b, prev
+	return b
+}
+
+// fits counts r if it goes on top of the character before it.
+func (st *safeState) fits(r rune) bool {
+	if !unicode.IsMark(r) && r != 0x200d && st.prev != 0x200d && !conjoins(st.prev) && (r < 0xe0020 || r > 0xe007f) {
+		st.run = 0
+		return true
+	}
+	st.run++
+	return st.run <= maxRun
+}
+
+// conjoins are the signs that make one cluster of two Indic consonants.
+func conjoins(r rune) bool {
+	switch r {
+	case 0x94d, 0x9cd, 0xacd, 0xb4d, 0xc4d, 0xd4d:
+		return true
+	default:
+		return false
+	}
 }
 
 // SafeLine is Safe for text that must stay on one line: newlines become ␊ and

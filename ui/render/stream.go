@@ -18,7 +18,7 @@ type Stream struct {
 	raw      strings.Builder // what was appended
 	pending  string          // its end, which cannot be made safe yet
 	src      []byte          // the safe text
-	prev     rune            // the last character that was made safe
+	safe     safeState       // where it ends
 	finished bool
 
 	done   []doneBlock
@@ -115,7 +115,7 @@ func (s *Stream) add(text string) {
 	if text == "" {
 		return
 	}
-	s.src, s.prev = appendSafe(s.src, text, s.prev)
+	s.src = s.safe.append(s.src, text)
 	s.dirty = true
 }
 

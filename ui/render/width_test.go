@@ -160,6 +160,8 @@ func TestSafe(t *testing.T) {
 		{"zero width", "a\u200bb\ufeff\u00ad", "a⟨U+200B⟩b⟨U+FEFF⟩⟨U+00AD⟩"},
 		{"smuggled selectors", "a\ufe01\ufe02", "a\ufe01⟨U+FE02⟩"},
 		{"tags without a flag", "x\U000e0041", "x⟨U+E0041⟩"},
+		{"marks piled up", "a" + strings.Repeat("\u0301", 25), "a" + strings.Repeat("\u0301", 24) + "⟨U+0301⟩"},
+		{"endless joining", strings.Repeat("👩\u200d", 13) + "👩", strings.Repeat("👩\u200d", 12) + "👩⟨U+200D⟩👩"},
 		{"non-characters", "\ufdd0\uffff", "⟨U+FDD0⟩⟨U+FFFF⟩"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -119,3 +119,30 @@ func BenchmarkNasty(b *testing.B) {
 	b.ReportMetric(worst.Seconds()*1000, "worst-ms")
 	b.Log("worst: ", name)
 }
+
+// BenchmarkWarm measures what the first code block would otherwise wait for.
+// Only the first iteration loads anything.
+func BenchmarkWarm(b *testing.B) {
+	for b.Loop() {
+		Warm()
+	}
+}
+
+// BenchmarkLinesUnchanged is a frame in which no text came.
+func BenchmarkLinesUnchanged(b *testing.B) {
+	s := NewStream(testMarkdown(b, "dark", themes.Options{}))
+	s.Append(answer(200 << 10))
+	s.Lines(100)
+	for b.Loop() {
+		s.Lines(100)
+	}
+}
+
+// BenchmarkMessageAgain is a message that was drawn before.
+func BenchmarkMessageAgain(b *testing.B) {
+	m := testMarkdown(b, "dark", themes.Options{})
+	text := answer(4 << 10)
+	for b.Loop() {
+		m.Message(text, 100)
+	}
+}

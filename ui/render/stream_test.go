@@ -63,7 +63,7 @@ func TestStreamCutOnce(t *testing.T) {
 // in other ways while they grow.
 func TestNastyTextsStreamAsTheWhole(t *testing.T) {
 	t.Parallel()
-	for name, text := range nasty(20 << 10) {
+	for name, text := range nasty(12 << 10) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := testMarkdown(t, "dark", themes.Options{})

@@ -55,11 +55,12 @@ func (s *Screen) fail(err error) {
 	}
 }
 
-// failed is the reason to end, if there is one.
-func (s *Screen) failed() error {
+// failed is the reason to end, if there is one, and whether the screen is
+// closed.
+func (s *Screen) failed() (failure error, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.failure
+	return s.failure, s.closed
 }
 
 // guard makes a command whose panic is caught, also that of the commands it

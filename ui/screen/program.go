@@ -15,15 +15,12 @@ type SignalError struct{ Signal os.Signal }
 
 func (e *SignalError) Error() string { return "ended by signal: " + e.Signal.String() }
 
-// Run runs m until it quits, gives the terminal back and returns the last
-// model. The error is nil if the model quit by itself, a *SignalError, a
+// Run runs m until it quits or the screen is closed, gives the terminal back
+// and returns the last model. Other ends are errors: a *SignalError, a
 // *PanicError, ErrHangup, or the cause of ctx.
 func (s *Screen) Run(ctx context.Context, m tea.Model) (tea.Model, error) {
-	done := make(chan struct{})
-	s.Go(func() { s.watch(done) })
 	s.reader.start(s)
 	m, err := s.loop(ctx, m)
-	close(done)
 	return m, errors.Join(err, s.Close())
 }
 
@@ -52,9 +49,12 @@ func (s *Screen) loop(ctx context.Context, m tea.Model) (tea.Model, error) {
 
 // verdict is the error that the end of the program amounts to.
 func (s *Screen) verdict(ctx context.Context, err error) error {
+	failure, closed := s.failed()
 	switch {
-	case s.failed() != nil:
-		return s.failed()
+	case failure != nil:
+		return failure
+	case closed:
+		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:

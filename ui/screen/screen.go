@@ -60,6 +60,7 @@ type Screen struct {
 	tty    *tty
 	out    io.Writer
 	opened time.Time
+	done   chan struct{}  // closed by Close
 	known  *BackgroundMsg // what the environment says of the background
 
 	mu       sync.Mutex // guards what follows and every write
@@ -71,7 +72,6 @@ type Screen struct {
 	program  *tea.Program
 	early    []tea.Msg // sent before the program ran
 	answered bool      // the background was told
-	closeErr error
 
 	borrow sync.Mutex // held by whoever has handed the terminal to others
 	reader reader
@@ -101,7 +101,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Screen{log: o.Log, now: o.Now, tty: t, out: out, opened: o.Now(), mouse: o.Mouse}
+	s := &Screen{log: o.Log, now: o.Now, tty: t, out: out, opened: o.Now(), done: make(chan struct{}), mouse: o.Mouse}
 	s.paint = newPainter(kind, fallbackWidth, fallbackHeight)
 	ask := ""
 	if dark, known := background.FromEnv(o.Getenv("COLORFGBG")); known {
@@ -110,6 +110,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 		ask = askBackground
 	}
 	s.resize()
+	s.watch(s.done)
 	if err := s.enter(ask); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -173,6 +174,7 @@ func (s *Screen) Close() error {
 	if !first {
 		return err
 	}
+	close(s.done)
 	s.reader.stop()
 	return errors.Join(err, s.tty.close())
 }
@@ -264,82 +266,4 @@ func (s *Screen) drawable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.active
-}
-
-// reader is the goroutine that reads keys, at most one at a time.
-type reader struct {
-	mu   sync.Mutex
-	tty  *tty
-	done chan struct{} // closed when it has ended; nil if none runs
-}
-
-// start begins reading for s, unless it is under way.
-func (r *reader) start(s *Screen) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.done != nil || !s.drawable() {
-		return
-	}
-	done := make(chan struct{})
-	r.tty, r.done = s.tty, done
-	s.Go(func() {
-		defer close(done)
-		s.read()
-	})
-}
-
-// stop ends reading and waits for its end. The program's loop must be free to
-// take the messages read so far.
-func (r *reader) stop() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.done == nil {
-		return
-	}
-	if err := r.tty.callOff(); err == nil {
-		<-r.done
-	}
-	r.done = nil
-}
-
-// readSize is as much as is read at once; a paste comes in many such portions.
-const readSize = 64 << 10
-
-// read passes on what the terminal sends until it is called off.
-func (s *Screen) read() {
-	buf := make([]byte, readSize)
-	var d decoder
-	for {
-		n, err := s.tty.read(buf, d.wait())
-		switch {
-		case errors.Is(err, errCalledOff):
-			return
-		case errors.Is(err, io.EOF):
-			s.fail(ErrHangup)
-			return
-		case err != nil:
-			s.fail(err)
-			return
-		case n == 0:
-			d.expire(s.take)
-		default:
-			d.feed(buf[:n], s.take)
-		}
-	}
-}
-
-// take passes on one message from the terminal.
-func (s *Screen) take(msg tea.Msg) {
-	r, ok := msg.(reply)
-	if !ok {
-		s.Send(msg)
-		return
-	}
-	s.mu.Lock()
-	late := s.answered || s.known != nil || s.now().Sub(s.opened) > backgroundWait
-	s.answered = true
-	s.mu.Unlock()
-	if !late {
-		s.Send(BackgroundMsg{Dark: r.dark})
-	}
 }

@@ -139,34 +139,34 @@ func (t *tty) size() (width, height int, err error) {
 	return width, height, nil
 }
 
-// watch follows changes of size, requests to stop for a while, and requests to
-// end, until done is closed.
+// watch starts to follow changes of size, requests to stop for a while, and
+// requests to end, until done is closed.
 func (s *Screen) watch(done <-chan struct{}) {
-	size := make(chan os.Signal, 1)
+	size, pause, quit := make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(size, syscall.SIGWINCH)
-	defer signal.Stop(size)
-	pause := make(chan os.Signal, 1)
 	signal.Notify(pause, syscall.SIGTSTP)
-	defer signal.Stop(pause)
-	quit := make(chan os.Signal, 1)
 	signal.Notify(quit, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
-	defer signal.Stop(quit)
-	for {
-		select {
-		case <-done:
-			return
-		case <-size:
-			s.resized()
-		case <-pause:
-			signal.Stop(pause)
-			s.paused()
-			signal.Notify(pause, syscall.SIGTSTP)
-		case sig := <-quit:
-			if s.ended(sig) {
-				signal.Stop(quit) // a second one ends the process at once
+	s.Go(func() {
+		defer signal.Stop(size)
+		defer signal.Stop(pause)
+		defer signal.Stop(quit)
+		for {
+			select {
+			case <-done:
+				return
+			case <-size:
+				s.resized()
+			case <-pause:
+				signal.Stop(pause) // stopping sends it to our group, us included
+				s.paused()
+				signal.Notify(pause, syscall.SIGTSTP)
+			case sig := <-quit:
+				if s.ended(sig) {
+					signal.Stop(quit) // a second one ends the process at once
+				}
 			}
 		}
-	}
+	})
 }
 
 // askStop has watch see the signal that a shell would send to stop us.
@@ -177,24 +177,49 @@ func askStop() error {
 	return nil
 }
 
-// orphanWait is how long a stopped process group may take to stop. Nobody can
-// continue a group that has no shell over it, so the system does not stop it.
-const orphanWait = 200 * time.Millisecond
-
 // stopSelf stops the process group, as ctrl+z does to other programs, and
-// returns once it is continued.
+// returns once it is continued; at once if nobody could continue it.
+//
+// The group gets the signal that asks for it. We ourselves need the one that
+// cannot be caught: Go keeps its handler of the former once it was caught.
 func stopSelf() error {
-	cont := make(chan os.Signal, 1)
-	signal.Notify(cont, syscall.SIGCONT)
-	defer signal.Stop(cont)
+	orphan, err := orphaned()
+	if err != nil || orphan {
+		return err
+	}
+	// The threads of a process do not stop at the same instant.
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
 	if err := syscall.Kill(0, syscall.SIGTSTP); err != nil {
 		return fmt.Errorf("stop process group: %w", err)
 	}
-	t := time.NewTimer(orphanWait)
-	defer t.Stop()
-	select {
-	case <-cont:
-	case <-t.C:
+	if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("stop process: %w", err)
 	}
+	<-continued
 	return nil
+}
+
+// orphaned tells whether no shell watches over our process group: then its
+// parent is of another session. With a parent in our own group, a script for
+// one, what counts is whether the leader of the session is in it too.
+func orphaned() (bool, error) {
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return false, fmt.Errorf("find our session: %w", err)
+	}
+	group := unix.Getpgrp()
+	parents, err := unix.Getpgid(os.Getppid())
+	if err == nil && parents == group {
+		return session == group, nil
+	}
+	theirs, err := unix.Getsid(os.Getppid())
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ESRCH) { // of another session, or gone
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("find our parent's session: %w", err)
+	}
+	return theirs != session, nil
 }

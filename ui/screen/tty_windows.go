@@ -122,26 +122,28 @@ func (t *tty) size() (width, height int, err error) {
 	return width, height, nil
 }
 
-// watch looks at the size now and then and reports requests to end, until done
-// is closed. Nothing stops a program for a while here.
+// watch starts to look at the size now and then and to follow requests to end,
+// until done is closed. Nothing stops a program for a while here.
 func (s *Screen) watch(done <-chan struct{}) {
 	quit := make(chan os.Signal, 1)
 	signal.Notify(quit, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(quit)
-	tick := time.NewTicker(sizeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
-			s.resized()
-		case sig := <-quit:
-			if s.ended(sig) {
-				signal.Stop(quit)
+	s.Go(func() {
+		defer signal.Stop(quit)
+		tick := time.NewTicker(sizeEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				s.resized()
+			case sig := <-quit:
+				if s.ended(sig) {
+					signal.Stop(quit)
+				}
 			}
 		}
-	}
+	})
 }
 
 // askStop does nothing: there is no job control.

@@ -1,0 +1,87 @@
+package screen
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// reader is the goroutine that reads keys, at most one at a time.
+type reader struct {
+	mu   sync.Mutex
+	tty  *tty
+	done chan struct{} // closed when it has ended; nil if none runs
+}
+
+// start begins reading for s, unless it is under way.
+func (r *reader) start(s *Screen) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done != nil || !s.drawable() {
+		return
+	}
+	done := make(chan struct{})
+	r.tty, r.done = s.tty, done
+	s.Go(func() {
+		defer close(done)
+		s.read()
+	})
+}
+
+// stop ends reading and waits for its end. The program's loop must be free to
+// take the messages read so far.
+func (r *reader) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done == nil {
+		return
+	}
+	if err := r.tty.callOff(); err == nil {
+		<-r.done
+	}
+	r.done = nil
+}
+
+// readSize is as much as is read at once; a paste comes in many such portions.
+const readSize = 64 << 10
+
+// read passes on what the terminal sends until it is called off.
+func (s *Screen) read() {
+	buf := make([]byte, readSize)
+	var d decoder
+	for {
+		n, err := s.tty.read(buf, d.wait())
+		switch {
+		case errors.Is(err, errCalledOff):
+			return
+		case errors.Is(err, io.EOF):
+			s.fail(ErrHangup)
+			return
+		case err != nil:
+			s.fail(err)
+			return
+		case n == 0:
+			d.expire(s.take)
+		default:
+			d.feed(buf[:n], s.take)
+		}
+	}
+}
+
+// take passes on one message from the terminal.
+func (s *Screen) take(msg tea.Msg) {
+	r, ok := msg.(reply)
+	if !ok {
+		s.Send(msg)
+		return
+	}
+	s.mu.Lock()
+	late := s.answered || s.known != nil || s.now().Sub(s.opened) > backgroundWait
+	s.answered = true
+	s.mu.Unlock()
+	if !late {
+		s.Send(BackgroundMsg{Dark: r.dark})
+	}
+}

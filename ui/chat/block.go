@@ -64,15 +64,23 @@ func (m *Model) desk() desk {
 // lines implements source.
 func (d desk) lines(i int) []string {
 	if i >= len(d.m.pages.items) {
-		return d.live()
+		return first(i, d.live())
 	}
 	it := d.m.pages.items[i]
 	known := d.known(it)
-	if have, ok := d.m.laid.byID[it.id]; ok && have.known == known {
-		return have.lines
+	have, ok := d.m.laid.byID[it.id]
+	if !ok || have.known != known {
+		have = laid{known, d.item(i)}
+		d.m.laid.byID[it.id] = have
 	}
-	lines := d.item(i)
-	d.m.laid.byID[it.id] = laid{known, lines}
+	return first(i, have.lines)
+}
+
+// first leaves out the empty line before the first item.
+func first(i int, lines []string) []string {
+	if i == 0 && len(lines) > 0 {
+		return lines[1:]
+	}
 	return lines
 }
 
@@ -96,7 +104,7 @@ func (d desk) known(it item) int {
 	return n
 }
 
-// item lays out one item, with an empty line after it.
+// item lays out one item, with an empty line before it.
 func (d desk) item(i int) []string {
 	it := d.m.pages.items[i]
 	paints := d.l.theme.Paints
@@ -122,17 +130,17 @@ func (d desk) item(i int) []string {
 			name = render.SafeLine(msg.Name)
 		}
 		head := d.fit(paints.User.On(name) + paints.Muted.On(d.tail(d.at(it.rec.At))))
-		return append(append([]string{head}, d.person(msg)...), "")
+		return append([]string{"", head}, d.person(msg)...)
 	case msg.Role == harness.RoleAssistant:
 		body := d.answer(msg, d.m.turn.runs(it.rec.Run))
 		if len(body) == 0 {
 			return nil
 		}
 		if d.follows(i) {
-			return append(body, "")
+			return append([]string{""}, body...)
 		}
 		head := paints.Assistant.On("cairn") + paints.Muted.On(d.tail(d.at(it.rec.At), remembered(msg.Used), string(msg.Mark)))
-		return append(append([]string{d.fit(head)}, body...), "")
+		return append([]string{"", d.fit(head)}, body...)
 	}
 	return nil
 }
@@ -177,6 +185,9 @@ func (d desk) at(t time.Time) string {
 	if y, m, day := t.Date(); y == now.Year() && m == now.Month() && day == now.Day() {
 		return t.Format("15:04")
 	}
+	if t.Year() == now.Year() {
+		return t.Format("2 Jan 15:04")
+	}
 	return t.Format("2 Jan 2006 15:04")
 }
 
@@ -186,11 +197,11 @@ func (d desk) fit(line string) string {
 
 // quiet is a line of the program's own.
 func (d desk) quiet(text string) []string {
-	var out []string
+	out := []string{""}
 	for _, l := range render.Wrap(render.Safe(text), d.l.width) {
 		out = append(out, d.l.theme.Paints.Muted.On(l))
 	}
-	return append(out, "")
+	return out
 }
 
 // person lays out a message of the person: as typed, folded if very long.
@@ -219,23 +230,33 @@ func (d desk) person(msg *harness.Message) []string {
 // answer lays out the parts of an assistant message in their order.
 func (d desk) answer(msg *harness.Message, running bool) []string {
 	var out []string
+	last := harness.PartThinking
 	for i := 0; i < len(msg.Parts); {
-		switch p := msg.Parts[i]; p.Kind {
+		p := msg.Parts[i]
+		var lines []string
+		switch p.Kind {
 		case harness.PartText, harness.PartThinking:
 			var b strings.Builder
 			for i < len(msg.Parts) && msg.Parts[i].Kind == p.Kind {
 				b.WriteString(msg.Parts[i].Text)
 				i++
 			}
-			out = append(out, d.prose(p.Kind, b.String())...)
-			continue
+			lines = d.prose(p.Kind, b.String())
 		case harness.PartCall:
 			if p.Call != nil {
-				out = append(out, d.call(p.Call, running)...)
+				lines = d.call(p.Call, running)
 			}
+			i++
 		case harness.PartResult, harness.PartFile:
+			i++
 		}
-		i++
+		if len(lines) == 0 {
+			continue
+		}
+		if len(out) > 0 && last != p.Kind && (d.l.thinking || last != harness.PartThinking) {
+			out = append(out, "")
+		}
+		out, last = append(out, lines...), p.Kind
 	}
 	return out
 }

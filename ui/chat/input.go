@@ -6,7 +6,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"cairn/harness"
 	"cairn/ui/render"
 )
 
@@ -46,7 +45,7 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	action, off := render.Match(m.Bindings(), name)
 	switch {
 	case action != "":
-		return m.do(action)
+		return m.do(action, msg.String())
 	case (msg.Type == tea.KeyRunes || msg.Type == tea.KeySpace) && !msg.Alt && !strings.HasPrefix(name, leaderKey+" "):
 		m.box = m.box.Insert(string(msg.Runes))
 		m.draft.version++
@@ -70,7 +69,7 @@ func (m Model) leads() bool {
 }
 
 // do carries out an action of the key table.
-func (m Model) do(action string) (Model, tea.Cmd, Intent) {
+func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 	if strings.HasPrefix(action, "edit.") {
 		m, cmd := m.edit(action)
 		return m, cmd, Intent{}
@@ -107,12 +106,8 @@ func (m Model) do(action string) (Model, tea.Cmd, Intent) {
 		m.details = !m.details
 	case actThinking:
 		m.thinking = !m.thinking
-	case actContinue:
-		m, cmd = m.resume(*m.open, harness.ResumeContinue)
-	case actRetry:
-		m, cmd = m.resume(*m.open, harness.ResumeRetry)
-	case actDrop:
-		m, cmd = m.resume(*m.open, harness.ResumeDrop)
+	case actContinue, actRetry, actDrop:
+		m, cmd = m.offer(action, key)
 	case actUndo:
 		m, cmd = m.forget()
 	default:

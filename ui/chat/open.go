@@ -7,7 +7,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
-	"cairn/ui/render"
 )
 
 const (
@@ -25,8 +24,6 @@ type loadedMsg struct {
 	setup   *Setup
 	err     error
 	config  error
-	// branch says that whatever is shown is to be replaced.
-	branch bool
 }
 
 // load reads the session and the end of its conversation.
@@ -79,11 +76,7 @@ func (msg loadedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		for _, r := range msg.records {
 			m.learn(r)
 		}
-		if msg.branch {
-			m.pages.reset(msg.records)
-		} else if !m.turn.active() {
-			m.pages.merge(msg.records)
-		}
+		m.pages.merge(msg.records)
 		m.context = contextOf(msg.records, m.context)
 		if m.goal > 0 && !m.pages.show(m.desk(), m.goal, m.rows()) && !m.pages.whole {
 			var cmd tea.Cmd
@@ -197,7 +190,8 @@ type openMsg struct {
 	err    error
 }
 
-// findOpen looks for runs that have not ended and that nobody drives.
+// findOpen looks for runs that have not ended and that nobody drives. Only the
+// owner of the session asks.
 func (m Model) findOpen() tea.Cmd {
 	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
 	return func() tea.Msg {
@@ -205,15 +199,16 @@ func (m Model) findOpen() tea.Cmd {
 		out := openMsg{to: to, err: err}
 		for _, r := range runs {
 			switch {
-			case r.Status == harness.RunRunning && !r.Interrupted:
 			case r.Session == id:
+				// The session is ours and no turn is under way here: whatever
+				// the run is stored as, nobody drives it.
 				if full, err := d.Engine.Get(ctx, r.ID); err == nil {
 					r = full
 				}
 				if out.own == nil || r.Started.After(out.own.Started) {
 					out.own = &r
 				}
-			default:
+			case r.Status != harness.RunRunning || r.Interrupted:
 				out.others++
 			}
 		}
@@ -245,35 +240,6 @@ func (m Model) showPartial(p harness.Partial, mark string) Model {
 	l.text.Append(p.Text)
 	m.turn.live = l
 	return m
-}
-
-// offers reports whether the keys of the unfinished run work.
-func (m Model) offers() bool {
-	return m.open != nil && m.box.Empty() && !m.turn.active() && m.own.state == accessOwner
-}
-
-// openWords describes the unfinished run and what may be done with it.
-func (m Model) openWords() string {
-	if m.open == nil || m.turn.active() {
-		return ""
-	}
-	what := "an answer was interrupted"
-	switch m.open.Status {
-	case harness.RunFailed:
-		what = "the answer failed"
-	case harness.RunPaused:
-		what = "an answer is paused"
-	case harness.RunAwaiting:
-		return "a decision is waiting in this session; it cannot be taken on this screen yet"
-	case harness.RunRunning, harness.RunCompleted, harness.RunCancelled:
-	}
-	if at := m.open.Updated; !at.IsZero() {
-		what += " " + at.In(m.deps.Now().Location()).Format("15:04")
-	}
-	if e := m.open.Error; e != nil {
-		what += ": " + render.SafeLine(e.Text)
-	}
-	return what
 }
 
 // clock is a time of day.

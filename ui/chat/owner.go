@@ -129,10 +129,10 @@ func (msg ownMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 	}
 	m.own = ownership{state: accessOwner, lease: msg.lease, fresh: m.own.fresh}
 	m.notice = ""
+	m = m.takeDraft(msg.draft)
 	if msg.asked {
 		m.notice = "this window owns the session now"
 	}
-	m = m.takeDraft(msg.draft)
 	var cmds []tea.Cmd
 	if msg.failed != nil {
 		var cmd tea.Cmd

@@ -8,8 +8,10 @@ type item struct {
 	rec harness.Record
 	// sent marks a message whose record number is not known yet.
 	sent bool
-	// quiet is a line of this window's own, kept nowhere.
+	// quiet is a line of this window's own, kept nowhere; after is the record
+	// it stands behind.
 	quiet string
+	after int
 }
 
 // place is a line of the conversation: a line of an item, or of the live
@@ -42,6 +44,9 @@ type source interface {
 func (p *pages) add(it item) {
 	p.nextID++
 	it.id = p.nextID
+	if it.quiet != "" {
+		it.after = p.last()
+	}
 	p.items = append(p.items[:len(p.items):len(p.items)], it)
 }
 
@@ -65,20 +70,10 @@ func (p *pages) first() (harness.Record, bool) {
 	return harness.Record{}, false
 }
 
-// has reports whether the record is loaded. New records are at the end.
-func (p *pages) has(seq int) bool {
-	for i := len(p.items) - 1; i >= 0; i-- {
-		if p.items[i].rec.Seq == seq {
-			return true
-		}
-	}
-	return false
-}
-
 // put appends a stored record that is not there yet. A message of the person
 // takes the place of the one shown when it was sent.
 func (p *pages) put(rec harness.Record) {
-	if rec.Seq > 0 && p.has(rec.Seq) {
+	if rec.Seq > 0 && p.index(rec.Seq) >= 0 {
 		return
 	}
 	if rec.Message != nil && rec.Message.Role == harness.RoleUser {
@@ -137,23 +132,82 @@ func (p *pages) reset(records []harness.Record) {
 	p.whole = len(records) == 0 || records[0].Prev == 0
 }
 
-// merge takes the newest records of the branch. What continues the branch
-// shown is appended; another branch replaces it.
+// merge takes the newest records of the branch. What is shown of them stays,
+// what is missing between or after is added, what is no longer on the branch
+// goes. Records that do not touch those shown replace them all.
 func (p *pages) merge(records []harness.Record) {
-	last := p.last()
-	if last == 0 && len(p.items) == 0 || len(records) == 0 {
-		p.reset(records)
+	if len(records) == 0 {
 		return
 	}
-	for i, r := range records {
-		if r.Seq == last || r.Prev == last && r.Seq > last {
-			for _, add := range records[i:] {
-				p.put(add)
-			}
-			return
+	top, mark := p.idAt(p.top.item), p.idAt(p.mark.item)
+	from := p.index(records[0].Seq)
+	switch last := p.last(); {
+	case from >= 0:
+	case last == 0, records[0].Prev == last:
+		from = len(p.items)
+		for from > 0 && p.items[from-1].sent {
+			from--
+		}
+		p.whole = p.whole && (last > 0 || records[0].Prev == 0)
+	default:
+		from, p.whole, p.follow = 0, records[0].Prev == 0, true
+	}
+	old := p.items[from:]
+	p.items = p.items[:from:from]
+	for _, r := range records {
+		p.items = append(p.items, p.known(old, r)...)
+	}
+	for _, it := range old {
+		if it.sent || it.quiet != "" && it.after == 0 {
+			p.items = append(p.items, it)
 		}
 	}
-	p.reset(records)
+	p.top.item, p.mark.item = p.byID(top, p.top.item), p.byID(mark, p.mark.item)
+}
+
+// known is the record's item among old ones, with the lines of this window
+// that stand behind it, or a new item.
+func (p *pages) known(old []item, r harness.Record) []item {
+	var out []item
+	for _, it := range old {
+		if it.rec.Seq == r.Seq || it.quiet != "" && it.after == r.Seq {
+			out = append(out, it)
+		}
+	}
+	if len(out) > 0 && out[0].rec.Seq == r.Seq {
+		return out
+	}
+	p.nextID++
+	return append([]item{{id: p.nextID, rec: r}}, out...)
+}
+
+// index is the place of a record among the items, -1 if it is not loaded.
+func (p *pages) index(seq int) int {
+	for i := len(p.items) - 1; i >= 0; i-- {
+		if p.items[i].rec.Seq == seq {
+			return i
+		}
+	}
+	return -1
+}
+
+// idAt is the id of item i, 0 for the live block.
+func (p *pages) idAt(i int) int {
+	if i < len(p.items) {
+		return p.items[i].id
+	}
+	return 0
+}
+
+// byID is the place of the item with an id; of one that is gone, the nearest
+// to where it was.
+func (p *pages) byID(id, was int) int {
+	for i, it := range p.items {
+		if it.id == id {
+			return i
+		}
+	}
+	return min(was, len(p.items))
 }
 
 // prepend adds older records before all others.

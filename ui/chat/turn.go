@@ -39,6 +39,10 @@ type turn struct {
 	sent string
 	// queued says that sent came from the queue.
 	queued bool
+	// how says in which way an unfinished run is gone on with; closes that a
+	// message ends one, whose half answer is stored with it.
+	how    harness.ResumeHow
+	closes bool
 }
 
 func (t turn) active() bool { return t.phase != phaseIdle }
@@ -106,7 +110,7 @@ func (d desk) live() []string {
 	if l.mark != "" {
 		word = l.mark
 	}
-	var out []string
+	out := []string{""}
 	if !d.goesOn() {
 		out = append(out, d.fit(paints.Assistant.On("cairn")+paints.Muted.On(d.tail(d.at(l.at), word))))
 	}
@@ -120,9 +124,12 @@ func (d desk) live() []string {
 		out = append(out, d.fit(paints.Muted.On(o.Closed+" thinking")))
 	}
 	if l.n > 0 {
+		if d.l.thinking && len(l.thinking) > 0 {
+			out = append(out, "")
+		}
 		out = append(out, l.text.Lines(d.l.width)...)
 	}
-	return append(out, "")
+	return out
 }
 
 // goesOn reports whether the streamed text goes on from an answer of the same
@@ -165,7 +172,7 @@ func (m Model) send(text string) (Model, tea.Cmd) {
 	msg := harness.UserText(text)
 	m.pages.add(item{rec: harness.Record{Kind: harness.RecordMessage, Message: &msg, At: m.deps.Now()}, sent: true})
 	m.pages.follow = true
-	m.open = nil
+	m.turn.closes, m.open = m.open != nil, nil
 	return m, tea.Batch(m.start(ctx, msg, nil), m.tick())
 }
 
@@ -201,6 +208,7 @@ func (m Model) start(ctx context.Context, msg harness.Message, again *harness.Re
 func (m Model) resume(run harness.Run, how harness.ResumeHow) (Model, tea.Cmd) {
 	shown := m.turn.live
 	m, ctx := m.begin("")
+	m.turn.how = how
 	if how == harness.ResumeContinue && shown != nil { // stays until its message is stored
 		m.turn.live.mark, m.turn.live.at = shown.mark, shown.at
 		m.turn.live.text, m.turn.live.n = shown.text, shown.n
@@ -241,6 +249,9 @@ func (msg startedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 	m.turn.phase, m.turn.run = phaseRunning, msg.handle.ID()
 	m.stored = true
 	cmds := []tea.Cmd{pump(m.ctx, m.to(), msg.events)}
+	if m.turn.closes {
+		cmds = append(cmds, m.reload())
+	}
 	if m.turn.sent != "" {
 		cmds = append(cmds, m.remember(m.turn.sent))
 		m.past = m.past.added(m.turn.sent)
@@ -323,16 +334,20 @@ func (msg eventsMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 	}
 	var cmds []tea.Cmd
 	for _, e := range msg.events {
+		if msg.turn != m.turn.n || !m.turn.active() {
+			break // a result ended the turn
+		}
 		var cmd tea.Cmd
 		m, cmd = m.event(e)
 		cmds = append(cmds, cmd)
 	}
 	switch {
+	case msg.turn != m.turn.n || !m.turn.active():
 	case !msg.ended:
 		cmds = append(cmds, pump(m.ctx, m.to(), msg.from))
-	case m.turn.active(): // the stream ended without a result: look at what is stored
+	default: // the stream ended without a result: look at what is stored
 		m.turn = turn{n: m.turn.n}
-		cmds = append(cmds, m.reload())
+		cmds = append(cmds, m.reload(), m.findOpen())
 	}
 	return m, tea.Batch(cmds...), Intent{}
 }
@@ -398,6 +413,9 @@ func (m Model) keep(e harness.Event) Model {
 
 // answered takes a whole answer, which stands where its text streamed.
 func (m Model) answered(e harness.Event) Model {
+	if m.turn.how != "" && m.turn.how != harness.ResumeContinue && m.turn.live.empty() && e.Message != nil && e.Message.Mark != harness.MarkNone {
+		return m // the half answer that is put aside, off the branch
+	}
 	m = m.keep(e)
 	if e.Message == nil || e.Message.Role != harness.RoleAssistant {
 		return m
@@ -468,6 +486,9 @@ func (m Model) rested(r *harness.Result) (Model, tea.Cmd) {
 		m.notice = m.deps.Words(harness.ErrAwaiting)
 	case harness.RunCancelled, harness.RunRunning:
 		m.notice = "stopped"
+		if r.Stop == harness.StopDropped {
+			m.notice = "dropped; the half answer is kept in the session's log"
+		}
 		cmds = append(cmds, m.reload())
 	}
 	return m, tea.Batch(cmds...)

@@ -232,8 +232,8 @@ func (m Model) status() string {
 	if m.pages.loading && m.pages.wantTop {
 		right = p.Muted.On("loading"+o.Ellipsis) + " "
 	}
-	if left == "" && right == "" {
-		return ""
+	if right == "" {
+		return render.Truncate(left, m.width, o.Ellipsis)
 	}
 	return render.Truncate(render.Fit(left, right, m.width), m.width, "")
 }

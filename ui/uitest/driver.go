@@ -30,6 +30,7 @@ type Driver struct {
 	msgs          chan tea.Msg
 	done          chan struct{}
 	quit          bool
+	updates       int
 	written       []string
 	suspended     int
 }
@@ -43,12 +44,21 @@ func Start(tb testing.TB, m tea.Model, width, height int) *Driver {
 	return d.Resize(width, height)
 }
 
-func (d *Driver) stop() {
+// Stop drops the program as if it had been killed: nothing it wanted to do is
+// done any more.
+func (d *Driver) Stop() {
 	select {
 	case <-d.done:
 	default:
 		close(d.done)
 	}
+}
+
+// stop ends what the driver runs. The time it lets pass is for timers of
+// libraries, which must not outlive the bubble.
+func (d *Driver) stop() {
+	d.Stop()
+	time.Sleep(time.Minute)
 }
 
 // Type types s, character by character.
@@ -179,6 +189,9 @@ func (d *Driver) Model() tea.Model { return d.m }
 // Quit reports whether the program ended.
 func (d *Driver) Quit() bool { return d.quit }
 
+// Updates counts the messages that the model was given.
+func (d *Driver) Updates() int { return d.updates }
+
 // Suspended counts how often the program was suspended.
 func (d *Driver) Suspended() int { return d.suspended }
 
@@ -226,6 +239,7 @@ func (d *Driver) update(msg tea.Msg) {
 		d.written = append(d.written, string(v.Bytes()))
 		return
 	}
+	d.updates++
 	m, cmd := d.m.Update(msg)
 	d.m = m
 	d.run(cmd)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ func (w *World) NewEngine() *run.Local {
 		Journal: w.Store.Journal(), Transcript: w.Store.Transcript(), Engine: mem.Engine, Now: time.Now,
 		Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
 			return agent.Steps{
-				Model: w.Model, Tools: w.Tools, Policy: policy.Static{}, Now: time.Now,
+				Model: w.Model, Info: model.Info{ID: "test/parrot", Local: true}, Tools: w.Tools, Policy: policy.Static{}, Now: time.Now,
 				Compose: (&memory.Composer{}).Compose,
 			}, nil
 		},
@@ -258,4 +259,49 @@ func reply(stop harness.StopReason, parts ...harness.Part) model.Reply {
 		Parts: parts, Stop: stop, Model: "test/parrot",
 		Usage: harness.Usage{Input: 300, Output: 80, Cost: 0.01, CostKnown: true},
 	}
+}
+
+// Start starts a window with parts of the test's own.
+func (w *World) Start(d ui.Deps, width, height int) *Driver {
+	w.tb.Helper()
+	return Start(w.tb, ui.New(w.tb.Context(), d), width, height)
+}
+
+// Crash makes the store look as if every process that used it had died in
+// mid-sentence. Windows opened after it have an engine of their own.
+func (w *World) Crash() {
+	w.Store.Abandon()
+	w.Engine = w.NewEngine()
+}
+
+// Tool gives the model a tool that takes anything and returns this text.
+func (w *World) Tool(name, result string) {
+	w.tb.Helper()
+	t, err := tool.New(name, "a tool of the test", func(context.Context, tool.Call, map[string]any) (string, error) {
+		return result, nil
+	}, tool.WithPermission(tool.Allow))
+	if err == nil {
+		err = w.Tools.Add(t)
+	}
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+}
+
+// Sleeps answers nothing for a time.
+func Sleeps(d time.Duration) Answer {
+	return func(ctx context.Context, _ model.Request, _ func(model.Delta)) (model.Reply, error) {
+		if err := wait(ctx, d); err != nil {
+			return model.Reply{}, err
+		}
+		return reply(harness.StopEnd, harness.Part{Kind: harness.PartText, Text: "good morning"}), nil
+	}
+}
+
+// Refusing is an engine whose disk is full.
+type Refusing struct{ harness.Engine }
+
+// Start implements [harness.Engine].
+func (Refusing) Start(context.Context, harness.StartRequest) (harness.RunHandle, error) {
+	return nil, fmt.Errorf("start: write journal: %w", syscall.ENOSPC)
 }

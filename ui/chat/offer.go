@@ -1,0 +1,79 @@
+package chat
+
+import (
+	"time"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+// quietFor is how long nothing may be typed after a letter that chooses what
+// becomes of an unfinished run. A message that happens to begin with that
+// letter goes on sooner, and chooses nothing.
+const quietFor = 400 * time.Millisecond
+
+// resumptions are the ways to go on with an unfinished run, by action.
+var resumptions = map[string]harness.ResumeHow{
+	actContinue: harness.ResumeContinue, actRetry: harness.ResumeRetry, actDrop: harness.ResumeDrop,
+}
+
+// offers reports whether the keys of the unfinished run work.
+func (m Model) offers() bool {
+	return m.open != nil && m.box.Empty() && !m.turn.active() && m.own.state == accessOwner
+}
+
+// offer takes a key that chooses. A letter is written into the box and counts
+// only if nothing follows it.
+func (m Model) offer(action, key string) (Model, tea.Cmd) {
+	if utf8.RuneCountInString(key) > 1 {
+		return m.resume(*m.open, resumptions[action])
+	}
+	m.box = m.box.Insert(key)
+	m.draft.version++
+	msg := offerMsg{m.to(), action, key, m.draft.version}
+	return m, tea.Tick(quietFor, func(time.Time) tea.Msg { return msg })
+}
+
+// offerMsg says that the quiet time after a letter is over.
+type offerMsg struct {
+	to
+	action, key string
+	version     int // of the draft when the letter was typed
+}
+
+func (msg offerMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	if msg.version != m.draft.version || m.open == nil || m.box.Text() != msg.key {
+		return m, nil, Intent{}
+	}
+	m.box = m.box.SetText("")
+	m.draft.version++
+	m, cmd := m.resume(*m.open, resumptions[msg.action])
+	return m, cmd, Intent{}
+}
+
+// openWords describes the unfinished run.
+func (m Model) openWords() string {
+	if m.open == nil || m.turn.active() {
+		return ""
+	}
+	what := "an answer was interrupted"
+	switch m.open.Status {
+	case harness.RunFailed:
+		what = "the answer failed"
+	case harness.RunPaused:
+		what = "an answer is paused"
+	case harness.RunAwaiting:
+		what = "an answer waits for a decision"
+	case harness.RunRunning, harness.RunCompleted, harness.RunCancelled:
+	}
+	if at := m.open.Updated; !at.IsZero() {
+		what += " " + at.In(m.deps.Now().Location()).Format("15:04")
+	}
+	if e := m.open.Error; e != nil {
+		what += ": " + render.SafeLine(e.Text)
+	}
+	return what
+}

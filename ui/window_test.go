@@ -1,0 +1,227 @@
+package ui_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"cairn/harness"
+	"cairn/ui/uitest"
+)
+
+func TestASecondWindowIsLiveAndReadOnly(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "hello", "hello yourself")
+		a := w.Open("talk", 80, 24)
+		b := w.Open("talk", 80, 24)
+		b.Shows("read-only", "open in pid 101 on pts/101 (chat)", "ctrl+x t take over", "hello yourself")
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("word ", 40), " ")...))
+		a.Type("more").Press("enter").Wait(2500 * time.Millisecond)
+		b.Wait(0).Shows("more", "writing", "word word")
+		b.Type("mine").Press("enter").Shows("> mine", "read-only")
+		a.Wait(10 * time.Second)
+		b.Wait(0).Shows("more", "word word").Hides("writing")
+		if n := len(asked(w)); n != 1 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+func TestTakingASessionOverPausesItsRunAndKeepsTheDraft(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "hello", "hello yourself")
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("word ", 400), " ")...))
+		a := w.Open("talk", 80, 24)
+		a.Type("more").Press("enter").Wait(2 * time.Second).Type("half a thought")
+		deps := w.Deps("talk", false)
+		deps.Engine = w.NewEngine()
+		b := w.Start(deps, 80, 24)
+		b.Press("ctrl+x", "t").Shows("asked")
+		a.Wait(time.Second).Shows("took this session over", "read-only", "> half a thought")
+		b.Wait(time.Second).Shows("owns the session now", "> half a thought", "an answer is paused").Hides("read-only")
+		b.Press("ctrl+u", "c").Wait(2 * time.Second)
+		a.Wait(time.Second).Shows("read-only", "you ·")
+		a.Type("/takeover").Press("ctrl+u").Type("/takeover").Press("enter")
+		b.Wait(time.Second).Shows("read-only")
+		a.Wait(time.Second).Shows("owns the session now")
+	})
+}
+
+func TestASilentOwnerCanBeForced(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "hello", "hello yourself")
+		a := w.Open("talk", 80, 24)
+		b := w.Open("talk", 80, 24)
+		b.Press("ctrl+x", "t").Wait(6*time.Second).Shows("does not answer", "by force")
+		b.Press("ctrl+x", "t").Wait(0).Shows("owns the session now").Hides("read-only")
+		a.Wait(time.Second).Shows("took this session over", "read-only")
+		b.Type("mine now").Press("enter").Wait(time.Second).Shows("echo mine now")
+		a.Wait(0).Shows("echo mine now")
+	})
+}
+
+func TestSessionsAreChosenFromTheListAndRunsGoOnBehind(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("one", "First talk", time.Now(), "hello", "hello one")
+		w.Tell("two", "Second talk", time.Now(), "hello", "hello two")
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("word ", 40), " ")...))
+		d := w.Open("one", 80, 24)
+		d.Shows("hello one").Type("go on").Press("enter").Wait(time.Second)
+		d.Press("ctrl+s").Shows("Second talk").Type("Second").Press("enter").Shows("hello two").Hides("word")
+		d.Type("draft of two").Wait(20 * time.Second)
+		d.Press("ctrl+s").Type("First").Press("enter").Wait(0).Shows("go on", "word word").Hides("writing", "draft of two", "continue")
+		d.Press("ctrl+s").Press("esc").Shows("go on")
+		d.Press("ctrl+s").Type("Second").Press("enter").Wait(0).Shows("> draft of two")
+	})
+}
+
+func TestARunningSessionComesBackAsItIs(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("one", "First talk", time.Now(), "hello", "hello one")
+		w.Tell("two", "Second talk", time.Now(), "hello", "hello two")
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("word ", 100), " ")...))
+		d := w.Open("one", 80, 24)
+		d.Type("go on").Press("enter").Wait(time.Second)
+		d.Press("ctrl+s").Type("Second").Press("enter").Wait(2 * time.Second)
+		d.Press("ctrl+s").Type("First").Press("enter").Shows("writing", "word word")
+		d.Press("ctrl+c").Wait(time.Second).Shows("stopped")
+	})
+}
+
+func TestANewChatKeepsTheOldOne(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Open("talk", 80, 24)
+		d.Type("hi").Press("enter").Wait(time.Second).Press("ctrl+n").Shows("New chat").Hides("echo hi")
+		d.Type("again").Press("enter").Wait(time.Second).Shows("echo again")
+		d.Press("ctrl+s").Shows("hi", "again")
+	})
+}
+
+func TestHelpListsTheLiveKeys(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		deps := w.Deps("talk", true)
+		deps.Keys = map[string][]string{"chat.sessions": {"ctrl+l"}}
+		d := w.Start(deps, 120, 40)
+		d.Press("?").Shows("Help", "ctrl+l", "sessions").Press("esc").Hides("Help")
+		d.Press("f1").Shows("Help").Press("esc")
+		d.Press("ctrl+l").Shows("Sessions")
+	})
+}
+
+func TestCtrlZSuspendsFromEveryScreen(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Open("talk", 80, 24)
+		d.Press("ctrl+z").Press("ctrl+s").Press("ctrl+z").Press("esc").Press("?").Press("ctrl+z")
+		if d.Suspended() != 3 {
+			t.Errorf("suspended %d times", d.Suspended())
+		}
+	})
+}
+
+func TestReadingStaysWhereItIsWhileAnAnswerStreams(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		var texts []string
+		for i := range 60 {
+			texts = append(texts, fmt.Sprintf("message number %d", i))
+		}
+		w.Tell("talk", "Our talk", time.Now(), texts...)
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("line of text\n\n", 20), "\n\n")...))
+		d := w.Open("talk", 80, 24)
+		d.Shows("message number 59")
+		d.Type("go").Press("enter").Wait(time.Second).Press("pgup", "pgup")
+		d.Shows("End to follow")
+		top := d.Lines()[3]
+		d.Wait(10 * time.Second)
+		if got := d.Lines()[3]; got != top {
+			t.Errorf("the line being read moved from %q to %q", top, got)
+		}
+		d.Shows("new lines · End to follow").Press("end").Shows("line of text").Hides("End to follow")
+	})
+}
+
+func TestTenThousandMessagesOpenAtTheirEnd(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		texts := make([]string, 10_000)
+		for i := range texts {
+			texts[i] = fmt.Sprintf("message number %d", i)
+		}
+		w.Tell("talk", "Our talk", time.Now(), texts...)
+		deps := w.Deps("talk", false)
+		log := &reads{Transcript: deps.Transcript}
+		deps.Transcript = log
+		d := w.Start(deps, 80, 24)
+		d.Shows("message number 9999")
+		if log.records > 200 {
+			t.Errorf("%d records were read to open", log.records)
+		}
+		for range 30 {
+			d.Press("pgup")
+		}
+		d.Shows("message number 98").Hides("message number 9999")
+		if log.records > 1000 {
+			t.Errorf("%d records were read for thirty pages", log.records)
+		}
+		d.Press("home").Shows("message number 0\n").Press("end").Shows("message number 9999")
+	})
+}
+
+// reads counts the records read.
+type reads struct {
+	harness.Transcript
+	records int
+}
+
+func (r *reads) Tail(ctx context.Context, id harness.SessionID, from, limit int) ([]harness.Record, error) {
+	got, err := r.Transcript.Tail(ctx, id, from, limit)
+	r.records += len(got)
+	return got, err
+}
+
+func TestNoSizeBreaksAnything(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "會議記錄 👩‍👩‍👧‍👦", time.Now(), "hello", strings.Repeat("模板", 60)+" "+strings.Repeat("x", 500))
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("`code` and **words** of text\n\n```go\nx := 1\n```\n", 40), " ")...))
+		d := w.Open("talk", 80, 24)
+		d.Type("go").Press("enter").Wait(2 * time.Second)
+		d.Type("a draft")
+		for _, screens := range []string{"", "ctrl+s", "esc", "f1", "esc"} {
+			if screens != "" {
+				d.Press(screens)
+			}
+			for _, s := range [][2]int{{0, 0}, {1, 1}, {2, 2}, {10, 3}, {200, 1}, {1, 200}, {19, 6}, {20, 5}, {20, 6}, {40, 10}, {80, 24}} {
+				d.Resize(s[0], s[1]).Wait(50 * time.Millisecond)
+				if got := d.Screen(); s[0] == 0 && got != "" {
+					t.Errorf("a view of no size is %q", got)
+				}
+			}
+		}
+		d.Shows("> a draft", "words of text")
+		d.Wait(time.Minute).Shows("words of text").Hides("writing")
+	})
+}
+
+func TestHostileTextNeverReachesTheTerminal(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		evil := "a\x1b]52;c;ZXZpbA==\x07b\x1b[2Jc\u009bd\x1bPe\x1b\\f\rg\bh\u202ei"
+		w.Tool("bad", evil)
+		w.Tell("talk", evil, time.Now(), evil, evil)
+		w.Model.Then(uitest.Calls("bad", `{"x":"\u001b[2J"}`), uitest.Thinks(evil, evil))
+		d := w.Open("talk", 80, 24)
+		d.Type("go").Press("enter").Wait(uitest.Pause * 3)
+		check := func() {
+			t.Helper()
+			if i := strings.IndexFunc(d.Screen(), func(r rune) bool {
+				return r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r == 0x202e
+			}); i >= 0 {
+				t.Fatalf("a control character is drawn: %q", d.Screen()[i:min(i+20, len(d.Screen()))])
+			}
+		}
+		check()
+		d.Wait(time.Second).Press("ctrl+o", "ctrl+t")
+		check()
+		d.Press("pgup")
+		check()
+	})
+}

@@ -29,6 +29,8 @@ type app struct {
 	// conversing says that a model takes part, and not only a person who looks
 	// after what is stored.
 	conversing bool
+	// purpose says in a word what this process does.
+	purpose string
 	// closers are called in reverse order at the end.
 	closers []func() error
 }
@@ -91,7 +93,8 @@ func (a *app) store(ctx context.Context) (Store, error) {
 		return Store{}, err
 	}
 	st, err := a.wire.OpenStore(ctx, c.Dir, StoreOptions{
-		Ephemeral: a.flags.ephemeral, NoMemory: c.NoMemory && a.conversing, Now: a.s.Now, Log: log,
+		Ephemeral: a.flags.ephemeral, NoMemory: c.NoMemory && a.conversing,
+		Purpose: a.purpose, Terminal: a.s.Terminal, Now: a.s.Now, Log: log,
 	})
 	if err != nil {
 		return Store{}, fmt.Errorf("open the store in %s: %w", c.Dir, err)
@@ -132,10 +135,10 @@ func (a *app) models(ctx context.Context) (Models, error) {
 }
 
 // holder is how others who wait see this process.
-func (a *app) holder(purpose string) harness.Holder {
+func (a *app) holder() harness.Holder {
 	// A machine without a name is still told by its pid.
 	host, _ := os.Hostname()
-	return harness.Holder{PID: os.Getpid(), Host: host, Terminal: a.s.Terminal, Purpose: purpose, Since: a.s.Now()}
+	return harness.Holder{PID: os.Getpid(), Host: host, Terminal: a.s.Terminal, Purpose: a.purpose, Since: a.s.Now()}
 }
 
 // safe makes stored text harmless for a terminal; a pipe gets its exact bytes.

@@ -72,7 +72,7 @@ func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
 		Session: t.session, Exists: t.exists, Pick: t.pick, Prompt: prompt,
 		Model: model.Value, ModelFrom: model.From,
 		System:  cfg.choose(key, cfg.System, t.session.System).Value,
-		Holder:  a.holder("chat"),
+		Holder:  a.holder(),
 		Notices: append(t.notices, cfg.Warnings...),
 		Plain:   plain, Color: a.color(), Mouse: cfg.Mouse, Theme: cfg.Theme,
 		In: a.s.In, Out: a.s.Out,

@@ -74,32 +74,43 @@ func exitCode(err error) int {
 // place where that happens.
 func (a *app) words(err error) string {
 	var f *failure
-	if errors.As(err, &f) {
+	switch {
+	case errors.As(err, &f):
 		return err.Error()
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
 	}
 	text := err.Error()
+	hint := hintFor(err)
+	// The store's own errors often say already what can be done.
+	if hint == "" || strings.Contains(text, "--dir") || strings.Contains(text, "cairn db") {
+		return text
+	}
+	return text + "; " + hint
+}
+
+// hintFor says what can be done about a failure, empty if nobody knows.
+func hintFor(err error) string {
 	_, held := harness.AsHeld(err)
 	switch {
 	case held:
-		return text + "; wait for it to end, or close that window"
+		return "wait for it to end, or close that window"
 	case errors.Is(err, harness.ErrLocked):
-		return text + "; wait for the other process to end, or choose another store with --dir"
+		return "wait for the other process to end, or choose another store with --dir"
 	case errors.Is(err, harness.ErrLost):
-		return text + "; open it again to go on"
+		return "open it again to go on"
 	case errors.Is(err, harness.ErrAwaiting):
-		return text + "; open the session without -p to decide"
+		return "open the session without -p to decide"
 	case errors.Is(err, harness.ErrNewer):
-		return text + "; it is untouched: use that cairn, or another store with --dir"
+		return "it is untouched: use that cairn, or another store with --dir"
 	case errors.Is(err, harness.ErrForeign):
-		return text + "; it is untouched: choose another store with --dir"
+		return "it is untouched: choose another store with --dir"
 	case errors.Is(err, harness.ErrDamaged):
-		return text + "; it is untouched: look at it with `cairn db check`, or start a fresh store with --dir"
-	case errors.Is(err, context.Canceled):
-		return "interrupted"
+		return "it is untouched: look at it with `cairn db check`, or start a fresh store with --dir"
 	case unwritable(err):
-		return text + "; choose another place with --dir DIR or CAIRN_DIR"
+		return "choose another place with --dir DIR or CAIRN_DIR"
 	}
-	return text
+	return ""
 }
 
 // unwritable reports whether a place on disk cannot be used.

@@ -60,7 +60,7 @@ func (p *printing) run(ctx context.Context, prompt string) (err error) {
 	// What has begun is brought to an orderly end, also when ctx ends.
 	work := context.WithoutCancel(ctx)
 	meta := p.target.session
-	p.lease, err = p.store.Owners.Acquire(ctx, meta, p.holder("print"))
+	p.lease, err = p.store.Owners.Acquire(ctx, meta, p.holder())
 	if err != nil {
 		return err
 	}

@@ -137,6 +137,7 @@ func (a *app) given(cmd *cobra.Command) error {
 		}
 	}
 	if cmd.HasParent() {
+		a.purpose = strings.TrimPrefix(cmd.CommandPath(), "cairn ")
 		return nil
 	}
 	return a.checkFlags()
@@ -252,8 +253,10 @@ func (a *app) start(ctx context.Context, cmd *cobra.Command, words []string) err
 		return usage("standard output is no terminal; give a prompt and -p to print an answer")
 	}
 	if printing {
+		a.purpose = "print"
 		return a.printAnswer(ctx, words)
 	}
+	a.purpose = "chat"
 	return a.openChat(ctx, words)
 }
 

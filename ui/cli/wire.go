@@ -44,6 +44,9 @@ type StoreOptions struct {
 	Ephemeral bool
 	// NoMemory leaves facts and notes alone: none are read and none written.
 	NoMemory bool
+	// Purpose and Terminal tell others who wait what this process is.
+	Purpose  string
+	Terminal string
 	Now      func() time.Time
 	Log      *slog.Logger
 }

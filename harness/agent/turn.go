@@ -173,12 +173,15 @@ func (t *Turn) put(ctx context.Context, u harness.Usage, r loop.Record) error {
 }
 
 func (t *Turn) judge(ctx context.Context, c harness.ToolCall) loop.Record {
-	tl, ok := t.Steps.Tools.Lookup(c.Name)
-	if !ok {
-		// An unknown tool is answered by the set, in words for the model.
-		return loop.Judged{CallID: c.ID, Permission: string(tool.Allow), Rule: "unknown tool"}
+	tl, input, refusal := t.Steps.Tools.Prepare(c)
+	if refusal != nil {
+		// What cannot run needs no consent: the set answers it, in words for
+		// the model.
+		return loop.Judged{CallID: c.ID, Permission: string(tool.Allow), Rule: "not runnable"}
 	}
-	v := t.Steps.Policy.Judge(ctx, t.toolCall(c), tl, c)
+	call := t.toolCall(c)
+	call.Input = input
+	v := t.Steps.Policy.Judge(ctx, call, tl, c)
 	return loop.Judged{CallID: c.ID, Permission: string(v.Permission), Rule: v.Rule, Reason: v.Reason}
 }
 
@@ -229,6 +232,9 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 	out, err := t.Steps.Compose(ctx, in)
 	if err != nil {
 		return t.failed(ctx, err)
+	}
+	if out.RecallError != nil {
+		t.Sink.Emit(harness.Event{Type: harness.EventRecovery, Text: "nothing was recalled: " + out.RecallError.Error()})
 	}
 	t.Attempt++
 	t.half.reset(t.Attempt)

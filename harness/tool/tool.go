@@ -46,7 +46,8 @@ type Call struct {
 	Key     string
 	Session harness.SessionID
 	Run     harness.RunID
-	// Message is the record number of the assistant message with the call.
+	// Message is the record number of the user's message that began the turn:
+	// the source of what a tool saves.
 	Message int
 	// Dir is the working directory of the run.
 	Dir   string

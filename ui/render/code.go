@@ -180,7 +180,7 @@ func (m *Markdown) highlight(lang, code string, w int) []string {
 	if strings.TrimSuffix(seen.String(), "\n") != code {
 		return m.plainCode(code, w)
 	}
-	return HardWrap(strings.TrimSuffix(b.String(), "\n"), w)
+	return HardWrap(compact(strings.TrimSuffix(b.String(), "\n")), w)
 }
 
 // paintToken paints each line of a token apart, so that no style crosses a

@@ -21,7 +21,7 @@ func main() {
 }
 
 func run(ctx context.Context, dir, text string) (err error) {
-	store, err := bolt.Conversations(dir)
+	store, err := bolt.OpenConversations(dir)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func run(ctx context.Context, dir, text string) (err error) {
 		}
 	}()
 	a, err := agent.Open(ctx, agent.Session{ID: "Refactor Parser", Store: store}, agent.Options{
-		Model: offline.New(offline.Options{}), Info: offline.Info(),
+		Model: offline.New(), Info: offline.Info(),
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,75 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"cairn/harness"
+	"cairn/harness/agent"
+)
+
+// Conversations is an [agent.Store] on a database: the conversations are those
+// that the chat shows, and an agent that has one open owns it.
+type Conversations struct {
+	db    *DB
+	close bool
+}
+
+var _ agent.Store = (*Conversations)(nil)
+
+// OpenConversations opens the conversations in a directory, which is made if it
+// is missing. Close it after the agents that use it. A blank directory is an
+// error.
+func OpenConversations(dir string) (*Conversations, error) {
+	if strings.TrimSpace(dir) == "" {
+		return nil, errors.New("open conversations: the directory is blank; name one")
+	}
+	db, err := Open(filepath.Join(dir, FileName), Options{Purpose: "library"})
+	if err != nil {
+		return nil, err
+	}
+	return &Conversations{db: db, close: true}, nil
+}
+
+// Conversations returns the conversations of d, which stays the caller's.
+func (d *DB) Conversations() *Conversations { return &Conversations{db: d} }
+
+// Close closes the database if OpenConversations opened it. It is idempotent.
+func (c *Conversations) Close() error {
+	if !c.close {
+		return nil
+	}
+	return c.db.Close()
+}
+
+// Open implements [agent.Store].
+func (c *Conversations) Open(ctx context.Context, id harness.SessionID) (agent.Log, error) {
+	lease, err := c.db.Owners().Acquire(ctx, harness.Session{ID: id}, c.db.self)
+	if err != nil {
+		return nil, err
+	}
+	return &openLog{c.db, lease}, nil
+}
+
+// openLog is one conversation that an agent owns.
+type openLog struct {
+	db    *DB
+	lease harness.Lease
+}
+
+// Tail implements [agent.Log].
+func (l *openLog) Tail(ctx context.Context, limit int) ([]harness.Record, error) {
+	return l.db.Transcript().Tail(ctx, l.lease.Session, 0, limit)
+}
+
+// Append implements [agent.Log].
+func (l *openLog) Append(ctx context.Context, records ...harness.Record) ([]harness.Record, error) {
+	return l.db.Transcript().Append(ctx, l.lease, records...)
+}
+
+// Close implements [agent.Log].
+func (l *openLog) Close() error {
+	return l.db.Owners().Release(context.Background(), l.lease)
+}

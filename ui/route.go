@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/browser"
 	"cairn/ui/chat"
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
@@ -64,7 +65,14 @@ func (m Model) toChat(msg tea.Msg) (tea.Model, tea.Cmd) {
 // want does what the chat in front wants.
 func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 	switch want.Kind {
-	case chat.WantNothing, chat.WantMemory:
+	case chat.WantNothing:
+	case chat.WantMemory:
+		var cmd tea.Cmd
+		m.front = frontBrowser
+		m.browser, cmd = m.browser.Open(m.chat.Session().ID)
+		return m, cmd
+	case chat.WantEdit:
+		return m, m.edit(want.Text, "message.md", m.chat.Edited())
 	case chat.WantSessions:
 		var cmd tea.Cmd
 		m.front = frontPicker
@@ -144,6 +152,24 @@ func (m Model) toPicker(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case picker.NewChat:
 		next, more = m.change(chat.Open{Session: m.deps.NewSession(), New: true})
 	case picker.Back:
+		m.front = frontChat
+		next = m
+	}
+	return next, tea.Batch(cmd, more)
+}
+
+// toBrowser gives a message to the memory browser and does what it wants.
+func (m Model) toBrowser(msg tea.Msg) (tea.Model, tea.Cmd) {
+	b, cmd, want := m.browser.Update(msg)
+	m.browser = b
+	var next tea.Model = m
+	var more tea.Cmd
+	switch want := want.(type) {
+	case browser.Open:
+		next, more = m.change(chat.Open{Session: harness.Session{ID: want.Session}, Record: want.Message})
+	case browser.Edit:
+		more = m.edit(want.Text, want.Name, want.Done)
+	case browser.Back:
 		m.front = frontChat
 		next = m
 	}

@@ -18,6 +18,7 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
+	"cairn/ui/browser"
 	"cairn/ui/chat"
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
@@ -63,8 +64,10 @@ type Deps struct {
 	Notices []string
 	// HelpNotes are lines below the keys in the help.
 	HelpNotes []string
-	Now       func() time.Time
-	Log       *slog.Logger
+	// Getenv tells which editor the person uses; nil means the default one.
+	Getenv func(string) string
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // front says which screen is seen and gets the keys.
@@ -73,6 +76,7 @@ type front int
 const (
 	frontChat front = iota
 	frontPicker
+	frontBrowser
 )
 
 // size is the size of the terminal.
@@ -80,17 +84,18 @@ type size struct{ width, height int }
 
 // Model is the root.
 type Model struct {
-	ctx    context.Context
-	deps   Deps
-	look   *look
-	front  front
-	chat   chat.Model
-	parked []chat.Model
-	picker picker.Model
-	help   *overlay.Help // nil unless it is open
-	size   size
-	serial int // the number of the newest chat
-	ending *Exit
+	ctx     context.Context
+	deps    Deps
+	look    *look
+	front   front
+	chat    chat.Model
+	parked  []chat.Model
+	picker  picker.Model
+	browser browser.Model
+	help    *overlay.Help // nil unless it is open
+	size    size
+	serial  int // the number of the newest chat
+	ending  *Exit
 }
 
 // look is the theme with its renderer. Both go together.
@@ -117,7 +122,10 @@ func New(ctx context.Context, d Deps) Model {
 		Sessions: d.Sessions, Transcript: d.Transcript, Search: d.Search, Self: d.Holder, Theme: m.look.theme,
 		Now: d.Now, Words: Words, Keys: d.Keys,
 	})
-	m = m.open(chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt})
+	m.browser = browser.New(ctx, browser.Config{
+		Facts: d.Facts, Notes: d.Notes, Sessions: d.Sessions, Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
+	})
+	m = m.open(chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices})
 	if d.Pick {
 		m.front = frontPicker
 	}
@@ -182,6 +190,8 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.toChats(msg)
 	case picker.Msg:
 		return m.toPicker(msg)
+	case browser.Msg:
+		return m.toBrowser(msg)
 	case tea.KeyMsg, tea.MouseMsg:
 		return m.toFront(msg)
 	case screen.PasteMsg:
@@ -208,6 +218,8 @@ func (m Model) resize(msg tea.WindowSizeMsg) (tea.Model, tea.Cmd) {
 	}
 	m.picker, cmd, _ = m.picker.Update(msg)
 	cmds = append(cmds, cmd)
+	m.browser, cmd, _ = m.browser.Update(msg)
+	cmds = append(cmds, cmd)
 	if m.help != nil {
 		h, cmd, _ := m.help.Update(msg)
 		m.help = &h
@@ -229,8 +241,12 @@ func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, cmd
 	}
-	if m.front == frontPicker {
+	switch m.front {
+	case frontPicker:
 		return m.toPicker(msg)
+	case frontBrowser:
+		return m.toBrowser(msg)
+	case frontChat:
 	}
 	return m.toChat(msg)
 }
@@ -256,6 +272,7 @@ func (m Model) restyle(dark bool) Model {
 		m.parked[i] = m.parked[i].Restyle(m.chatDeps())
 	}
 	m.picker = m.picker.SetTheme(m.look.theme)
+	m.browser = m.browser.SetTheme(m.look.theme)
 	if m.help != nil {
 		h := m.help.SetTheme(m.look.theme)
 		m.help = &h
@@ -272,6 +289,8 @@ func (m Model) View() string {
 		return m.help.View(m.size.width, m.size.height)
 	case m.front == frontPicker:
 		return m.picker.View(m.size.width, m.size.height)
+	case m.front == frontBrowser:
+		return m.browser.View(m.size.width, m.size.height)
 	}
 	return m.chat.View()
 }
@@ -283,6 +302,8 @@ func (m Model) Cursor() (x, y int, visible bool) {
 		return m.help.Cursor()
 	case m.front == frontPicker:
 		return m.picker.Cursor()
+	case m.front == frontBrowser:
+		return m.browser.Cursor()
 	}
 	return m.chat.Cursor()
 }

@@ -81,18 +81,25 @@ type Model struct {
 // New returns a chat that is not opened yet; [Model.Init] opens it.
 func New(ctx context.Context, d Deps, o Open) Model {
 	ctx, leave := context.WithCancel(ctx)
-	return Model{
+	m := Model{
 		deps: d, ctx: ctx, leave: leave, number: o.Number, session: o.Session, prompt: o.Prompt, goal: o.Record,
 		own:     ownership{fresh: o.New},
 		pages:   pages{follow: true, whole: true},
 		results: map[string]*harness.ToolResult{}, laid: &layouts{},
 	}
+	for _, n := range o.Notices {
+		m.pages.add(item{quiet: n})
+	}
+	return m
 }
 
 // Init returns the commands that open the session. The screen can be drawn and
 // typed on before they are done.
 func (m Model) Init() tea.Cmd {
-	return tea.Batch(m.load(), m.acquire(), m.watch())
+	if m.own.fresh {
+		return tea.Batch(m.configure(), m.acquire(), m.watch())
+	}
+	return tea.Batch(m.reload(), m.acquire(), m.watch())
 }
 
 // Session is the session as the chat knows it.
@@ -128,7 +135,9 @@ func (m Model) Resize(width, height int) (Model, tea.Cmd) {
 		m.pages.mark.line = min(m.pages.mark.line, len(m.desk().lines(m.pages.mark.item)))
 	}
 	m.width, m.height = width, height
-	return m.quench()
+	m, cmd := m.seek()
+	m, more := m.quench()
+	return m, tea.Batch(cmd, more)
 }
 
 // Restyle takes a new theme and its renderer.

@@ -75,6 +75,8 @@ type Open struct {
 	New bool
 	// Prompt is sent as soon as the session is ours.
 	Prompt string
+	// Notices are said once, behind the conversation.
+	Notices []string
 	// Record is the message to show first; 0 is the last one.
 	Record int
 	// Number tells this chat's messages from those of others; see [Model.Owns].
@@ -106,6 +108,9 @@ const (
 	WantRest
 	// WantRedraw is everything drawn anew.
 	WantRedraw
+	// WantEdit is Text in the person's editor; what [Model.Edited] returns
+	// brings it back.
+	WantEdit
 )
 
 // Intent is what a chat wants of the root, which acts on it in the same call.

@@ -85,6 +85,8 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		return m.interrupt()
 	case actEOF:
 		return m.quit()
+	case actEditor:
+		return m, nil, Intent{Kind: WantEdit, Text: m.box.Text()}
 	case actStop:
 		m, cmd = m.escape()
 	case actNewline:
@@ -273,4 +275,28 @@ func (m Model) complete() Model {
 	m.box = m.box.SetText(name)
 	m.draft.version++
 	return m
+}
+
+// Edited returns what makes a message of the text that the person's editor
+// left, or of why it could not be had.
+func (m Model) Edited() func(text string, err error) tea.Msg {
+	to := m.to()
+	return func(text string, err error) tea.Msg { return editorMsg{to, text, err} }
+}
+
+// editorMsg brings the text back from the editor.
+type editorMsg struct {
+	to
+	text string
+	err  error
+}
+
+func (msg editorMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	if msg.err != nil {
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	m.box = m.box.SetText(strings.TrimSuffix(msg.text, "\n"))
+	m.draft.version++
+	return m, nil, Intent{}
 }

@@ -35,6 +35,7 @@ const (
 	actRetry    = "chat.retry"
 	actDrop     = "chat.drop"
 	actUndo     = "chat.undo-memory"
+	actEditor   = "chat.editor"
 )
 
 // Why a key may be off.
@@ -68,6 +69,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actSend, "send (queue if busy)", "Writing", 0, "", "enter"),
 		b(actNewline, "new line; also \\ before enter", "Writing", 0, "", "ctrl+j", "alt+enter", "shift+enter"),
 		b(actSearch, "search prompts", "Writing", 0, "", "ctrl+r"),
+		b(actEditor, "write in $EDITOR", "Writing", 0, "", "ctrl+g", "ctrl+x ctrl+e"),
 		b(actUnfold, "unfold a paste", "Writing", 0, when(!m.box.Empty(), "the box is empty"), "ctrl+x u"),
 		b(actComplete, "complete a command", "Writing", 0, when(m.box.Starts("/"), "no command is typed"), "tab"),
 		b(actUnqueue, "take back queued", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),

@@ -21,56 +21,32 @@ type loadedMsg struct {
 	to
 	session *harness.Session // nil if it does not exist yet
 	records []harness.Record
-	setup   *Setup
 	err     error
-	config  error
 }
 
-// load reads the session and the end of its conversation.
-func (m Model) load() tea.Cmd { return m.read(m.own.fresh, m.session, true) }
-
-// reload reads what has changed since.
-func (m Model) reload() tea.Cmd { return m.read(false, m.session, false) }
-
-// read is the command behind load and reload.
-func (m Model) read(fresh bool, session harness.Session, config bool) tea.Cmd {
-	ctx, d, to := m.ctx, m.deps, m.to()
+// reload reads the session and the end of its conversation.
+func (m Model) reload() tea.Cmd {
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
 	return func() tea.Msg {
 		out := loadedMsg{to: to}
-		if !fresh {
-			got, err := d.Sessions.Get(ctx, session.ID)
-			switch {
-			case err == nil:
-				out.session, session = &got, got
-				out.records, out.err = d.Transcript.Tail(ctx, session.ID, 0, firstPage)
-			case !errors.Is(err, harness.ErrNotFound):
-				out.err = err
-			}
-		}
-		if config {
-			setup, err := d.Config(ctx, session)
-			out.setup, out.config = &setup, err
+		s, err := d.Sessions.Get(ctx, id)
+		switch {
+		case err == nil:
+			out.session = &s
+			out.records, out.err = d.Transcript.Tail(ctx, id, 0, firstPage)
+		case !errors.Is(err, harness.ErrNotFound):
+			out.err = err
 		}
 		return out
 	}
 }
 
 func (msg loadedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
-	var cmds []tea.Cmd
-	if msg.setup != nil {
-		if msg.config != nil {
-			m.notice = m.deps.Words(msg.config)
-		} else {
-			m.setup = *msg.setup
-			if msg.setup.Notice != "" {
-				m.pages.add(item{quiet: msg.setup.Notice})
-			}
-		}
-	}
 	if msg.err != nil {
 		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m, tea.Batch(cmd, m.configure()), Intent{}
 	}
+	var cmds []tea.Cmd
 	if msg.session != nil {
 		m = m.describes(*msg.session)
 		for _, r := range msg.records {
@@ -78,15 +54,55 @@ func (msg loadedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		}
 		m.pages.merge(msg.records)
 		m.context = contextOf(msg.records, m.context)
-		if m.goal > 0 && !m.pages.show(m.desk(), m.goal, m.rows()) && !m.pages.whole {
-			var cmd tea.Cmd
-			m, cmd = m.older(0)
-			cmds = append(cmds, cmd)
-		} else {
-			m.goal = 0
-		}
+		var cmd tea.Cmd
+		m, cmd = m.seek()
+		cmds = append(cmds, cmd)
+	}
+	if m.setup.Run.Model == "" {
+		cmds = append(cmds, m.configure())
 	}
 	return m, tea.Batch(cmds...), Intent{}
+}
+
+// seek shows the record that the chat was opened at, once it is loaded.
+func (m Model) seek() (Model, tea.Cmd) {
+	if m.goal == 0 || m.width == 0 || len(m.pages.items) == 0 {
+		return m, nil
+	}
+	if !m.pages.show(m.desk(), m.goal, m.rows()) && !m.pages.whole {
+		return m.older(0)
+	}
+	m.goal = 0
+	return m, nil
+}
+
+// setupMsg brings the configuration of the next turn.
+type setupMsg struct {
+	to
+	setup Setup
+	err   error
+}
+
+// configure resolves the configuration of the next turn. It may take its time:
+// a local server may be asked.
+func (m Model) configure() tea.Cmd {
+	ctx, d, to, session := m.ctx, m.deps, m.to(), m.session
+	return func() tea.Msg {
+		setup, err := d.Config(ctx, session)
+		return setupMsg{to, setup, err}
+	}
+}
+
+func (msg setupMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	if msg.err != nil {
+		m, cmd := m.trouble(msg.err)
+		return m, cmd, Intent{}
+	}
+	m.setup = msg.setup
+	if msg.setup.Notice != "" {
+		m.pages.add(item{quiet: msg.setup.Notice})
+	}
+	return m, nil, Intent{}
 }
 
 // describes takes what the store knows of the session.

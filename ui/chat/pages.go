@@ -123,15 +123,6 @@ func (p *pages) cut(i int) {
 	p.follow = true
 }
 
-// reset shows these records and nothing else, at the end.
-func (p *pages) reset(records []harness.Record) {
-	p.items, p.follow, p.top, p.loading, p.wantTop = nil, true, place{}, false, false
-	for _, r := range records {
-		p.add(item{rec: r})
-	}
-	p.whole = len(records) == 0 || records[0].Prev == 0
-}
-
 // merge takes the newest records of the branch. What is shown of them stays,
 // what is missing between or after is added, what is no longer on the branch
 // goes. Records that do not touch those shown replace them all.

@@ -125,10 +125,12 @@ type Model struct {
 	origin  origin
 }
 
-// notice is the line that tells what happened.
+// notice is the line that tells what happened. The next key takes it away, but
+// an offer to undo stays while one only moves about.
 type notice struct {
 	text   string
 	failed bool
+	undo   bool
 }
 
 // New returns the screen, empty until Open.
@@ -206,7 +208,7 @@ const keyGroup = "Memory"
 func (m Model) filterKeys() []render.Binding {
 	return []render.Binding{
 		{Action: "browser.keep-filter", Keys: []string{"enter"}, Help: "keep the filter", Group: keyGroup, Rank: 1},
-		{Action: "browser.clear-filter", Keys: []string{"esc"}, Help: "show all", Group: keyGroup, Rank: 2},
+		{Action: "browser.clear-filter", Keys: []string{"esc", "ctrl+c"}, Help: "show all", Group: keyGroup, Rank: 2},
 		{Action: "browser.up", Keys: []string{"up"}, Help: "up", Group: keyGroup},
 		{Action: "browser.down", Keys: []string{"down"}, Help: "down", Group: keyGroup},
 	}
@@ -281,13 +283,13 @@ func (m Model) listKeys() []render.Binding {
 		render.Binding{Action: "browser.trash", Keys: []string{"3"}, Help: "trash", Group: keyGroup},
 		render.Binding{Action: "browser.next", Keys: []string{"tab"}, Help: "next tab", Group: keyGroup},
 		render.Binding{Action: "browser.previous", Keys: []string{"shift+tab"}, Help: "tab before", Group: keyGroup},
-		render.Binding{Action: "browser.back", Keys: []string{"esc"}, Help: "back", Group: keyGroup, Rank: 3},
+		render.Binding{Action: "browser.back", Keys: []string{"esc", "ctrl+c"}, Help: "back", Group: keyGroup, Rank: 3},
 	)
 	return append(out, moving()...)
 }
 
 func (m Model) viewKeys() []render.Binding {
-	out := append(m.acting(), render.Binding{Action: "browser.leave", Keys: []string{"esc", "left", "v"}, Help: "back to the list", Group: keyGroup, Rank: 3})
+	out := append(m.acting(), render.Binding{Action: "browser.leave", Keys: []string{"esc", "left", "v", "ctrl+c"}, Help: "back to the list", Group: keyGroup, Rank: 3})
 	return append(out, moving()...)
 }
 

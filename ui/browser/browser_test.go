@@ -319,8 +319,22 @@ func TestKeysOfTheConfigurationReplaceOurs(t *testing.T) {
 func TestEverySizeHoldsEveryState(t *testing.T) {
 	t.Parallel()
 	states := [][]string{
-		{}, {"end"}, {"e", "界", "👩‍👩‍👧", "\x1b"}, {"e", "tab", "x"}, {"h"}, {"h", "down"}, {"v"}, {"v", "end"}, {"d"}, {"/", "\u202e"}, {"/", "v", "enter"},
-		{"2", "e", "tab", "tab", "界"}, {"2", "n", "ctrl+s"}, {"3"}, {"e", "x", "esc"}, {"enter"},
+		{},
+		{"end"},
+		{"e", "界", "👩‍👩‍👧", "\x1b"},
+		{"e", "tab", "x"},
+		{"h"},
+		{"h", "down"},
+		{"v"},
+		{"v", "end"},
+		{"d"},
+		{"/", "\u202e"},
+		{"/", "v", "enter"},
+		{"2", "e", "tab", "tab", "界"},
+		{"2", "n", "ctrl+s"},
+		{"3"},
+		{"e", "x", "esc"},
+		{"enter"},
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		w, h := rapid.IntRange(-1, 130).Draw(rt, "width"), rapid.IntRange(-1, 45).Draw(rt, "height")
@@ -375,4 +389,68 @@ func TestTheCaretStandsInTheFieldThatIsTypedIn(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTheHistoryOfANoteShowsTheLinesThatChanged(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	body := "# Terms\n\n- *credit note*: takes back an invoice\n- *blank id*: legal everywhere\n"
+	if _, err := m.notes.Edit(t.Context(), "n1", harness.NoteEdit{Body: &body}); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, m, 80, 24).keys("2", "h").shows("body changed", "- - *blank id*: legal outside the EU", "+ - *blank id*: legal everywhere")
+	s.keys("down").lacks("what changed").keys("enter").shows("n1 is as it was in v1 again")
+}
+
+func TestALongRevisionScrolls(t *testing.T) {
+	t.Parallel()
+	m := empty()
+	if _, err := m.notes.Save(t.Context(), harness.Note{Title: "Long", Body: strings.Repeat("line\n", 100) + "the end"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, m, 40, 10).keys("2", "h").lacks("the end").shows("more lines (pgdn)")
+	for range 40 {
+		s.keys("pgdown")
+	}
+	s.shows("the end").keys("pgup").lacks("the end")
+}
+
+func TestCtrlCLeavesLikeEsc(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24).on("f6").keys("e").types("x").keys("ctrl+c").shows("Not saved.")
+	s.keys("h", "ctrl+c", "v", "ctrl+c", "/", "v", "ctrl+c")
+	if s.last != nil {
+		t.Errorf("an inner ctrl+c gives %#v", s.last)
+	}
+	if s.keys("ctrl+c"); s.last != (Back{}) {
+		t.Errorf("ctrl+c gives %#v", s.last)
+	}
+}
+
+func BenchmarkTenThousandFacts(b *testing.B) {
+	m := empty()
+	for i := range 10_000 {
+		if _, _, err := m.facts.Save(b.Context(), harness.Fact{Text: fmt.Sprintf("Fact %d about Grüße and invoices", i)}, ""); err != nil {
+			b.Fatal(err)
+		}
+	}
+	s := open(b, m, 120, 40)
+	b.Run("view", func(b *testing.B) {
+		for b.Loop() {
+			s.View(120, 40)
+		}
+	})
+	b.Run("move", func(b *testing.B) {
+		for b.Loop() {
+			s.Model, _, _ = s.Update(keyMsg("j"))
+		}
+	})
+	b.Run("filter", func(b *testing.B) {
+		for b.Loop() {
+			n := s.Model
+			for _, r := range "/grusse 77" {
+				n, _, _ = n.Update(keyMsg(string(r)))
+			}
+		}
+	})
 }

@@ -105,7 +105,7 @@ func (f form) missing() string {
 func (m Model) formKeys() []render.Binding {
 	return []render.Binding{
 		{Action: "browser.save", Keys: []string{"ctrl+s"}, Help: "save", Group: keyGroup, Rank: 1},
-		{Action: "browser.discard", Keys: []string{"esc"}, Help: "leave, keep a draft", Group: keyGroup, Rank: 2},
+		{Action: "browser.discard", Keys: []string{"esc", "ctrl+c"}, Help: "leave, keep a draft", Group: keyGroup, Rank: 2},
 		{Action: "browser.next-field", Keys: []string{"tab"}, Help: "next field", Group: keyGroup, Rank: 3},
 		{Action: "browser.previous-field", Keys: []string{"shift+tab"}, Help: "field before", Group: keyGroup},
 		{Action: "browser.editor", Keys: []string{"ctrl+g"}, Help: "$EDITOR", Group: keyGroup, Rank: 4},

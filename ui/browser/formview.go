@@ -1,9 +1,6 @@
 package browser
 
 import (
-	"fmt"
-	"strings"
-
 	"cairn/ui/render"
 	"cairn/ui/widget"
 )
@@ -122,57 +119,6 @@ func (m Model) wasLines(width, room int) []string {
 			}
 			out = append(out, render.Pad(m.c.Theme.Paints.Muted.On(label), wasLabel)+l)
 		}
-	}
-	return out
-}
-
-// compared is a revision in full with what it differs in from the one before
-// it.
-func (m Model) compared(r entry, width, height int) []string {
-	if height <= 0 {
-		return nil
-	}
-	p := m.c.Theme.Paints
-	var notes []string
-	if at := m.past.at + 1; at < len(m.past.revisions) {
-		notes = differences(m.past.revisions[at], r)
-	}
-	head := fmt.Sprintf("v%d", r.revision())
-	if len(notes) > 0 {
-		head += ": " + strings.Join(notes, ", ")
-	}
-	out := []string{" " + p.Muted.On(m.oneLine(head, width-2))}
-	lines, more := widget.Lines(strings.TrimSpace(r.text()), max(width-2, 1), max(height-1, 0))
-	if more && len(lines) > 0 {
-		lines[len(lines)-1] = m.oneLine(lines[len(lines)-1], width-4) + m.c.Theme.Ornaments.Ellipsis
-	}
-	return append(out, indent(lines)...)
-}
-
-// differences names what changed from one revision to the next.
-func differences(old, now entry) []string {
-	var out []string
-	if old.title() != now.title() {
-		if now.kind == note {
-			out = append(out, "title changed")
-		} else {
-			out = append(out, "text changed")
-		}
-	}
-	if old.kind == note && old.note.Body != now.note.Body {
-		out = append(out, "body changed")
-	}
-	if old.kind == fact && old.fact.Category != now.fact.Category {
-		out = append(out, fmt.Sprintf("category was \"%s\"", old.fact.Category))
-	}
-	if hashed(old.tags()) != hashed(now.tags()) {
-		out = append(out, "tags were "+first(hashed(old.tags()), "none"))
-	}
-	if old.pinned() != now.pinned() {
-		out = append(out, map[bool]string{true: "pinned", false: "unpinned"}[now.pinned()])
-	}
-	if old.state() != now.state() {
-		out = append(out, "now "+string(now.state()))
 	}
 	return out
 }

@@ -17,6 +17,7 @@ type past struct {
 	of        entry
 	revisions []entry
 	at        int
+	view      int // first line shown of the selected one
 }
 
 // recalled answers a reading of the history.
@@ -40,7 +41,7 @@ func (m Model) historyKeys() []render.Binding {
 	}
 	out := []render.Binding{
 		{Action: "browser.restore-revision", Keys: []string{"enter"}, Help: "make it so again", Group: keyGroup, Rank: 1, Off: off},
-		{Action: "browser.leave", Keys: []string{"esc", "left", "h"}, Help: "back", Group: keyGroup, Rank: 2},
+		{Action: "browser.leave", Keys: []string{"esc", "left", "h", "ctrl+c"}, Help: "back", Group: keyGroup, Rank: 2},
 	}
 	return append(out, moving()...)
 }

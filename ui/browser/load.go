@@ -281,7 +281,7 @@ func (m Model) forget() (Model, tea.Cmd) {
 	id := e.id()
 	m = m.hide(id, true)
 	m.gone = append(m.gone[:len(m.gone):len(m.gone)], id)
-	m.notice = notice{text: fmt.Sprintf("Forgot %s \"%s\". u brings it back (kept 30 days).", id, m.brief(e))}
+	m.notice = notice{text: fmt.Sprintf("Forgot %s \"%s\". u brings it back (kept 30 days).", id, m.brief(e)), undo: true}
 	m.mode = modeList
 	ctx, c := m.ctx, m.c
 	m, look := m.look()

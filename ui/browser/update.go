@@ -77,6 +77,9 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	if !k.Paste {
 		action, off = render.Match(m.Bindings(), k.String())
 	}
+	if !m.notice.undo || step(action, 1) == 0 {
+		m.notice = notice{}
+	}
 	switch {
 	case m.mode == modeForm:
 		return m.onFormKey(k, action)
@@ -182,9 +185,15 @@ func (m Model) onHistoryKey(action string) (Model, tea.Cmd) {
 		m.mode = modeList
 	case "browser.restore-revision":
 		return m.goBack()
+	case "browser.page-down", "browser.page-up":
+		_, room := m.historyLayout(m.height)
+		if len(m.past.revisions) > 0 {
+			last := max(len(m.revisionLines(m.width))-room, 0)
+			m.past.view = max(min(m.past.view+step(action, max(room-1, 1)), last), 0)
+		}
 	default:
-		page := max(m.layout(m.width, m.height).list-1, 1)
-		m.past.at = max(min(m.past.at+step(action, page), len(m.past.revisions)-1), 0)
+		m.past.at = max(min(m.past.at+step(action, 1), len(m.past.revisions)-1), 0)
+		m.past.view = 0
 	}
 	return m, nil
 }

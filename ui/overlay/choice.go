@@ -97,7 +97,7 @@ func (m Choice) Bindings() []render.Binding {
 		{Action: "choice.page-down", Keys: []string{"pgdown"}, Help: "a page down", Group: group},
 		{Action: "choice.first", Keys: []string{"home"}, Help: "first", Group: group},
 		{Action: "choice.last", Keys: []string{"end"}, Help: "last", Group: group},
-		{Action: "choice.close", Keys: []string{"esc"}, Help: closing, Group: group, Rank: 2},
+		{Action: "choice.close", Keys: []string{"esc", "ctrl+c"}, Help: closing, Group: group, Rank: 2},
 	}
 	if m.c.Filter {
 		return out

@@ -53,7 +53,7 @@ func (h Help) Bindings() []render.Binding {
 		more, back = 0, 0
 	}
 	return []render.Binding{
-		{Action: "help.close", Keys: []string{"esc", "f1"}, Help: "close", Group: group, Rank: 1},
+		{Action: "help.close", Keys: []string{"esc", "f1", "ctrl+c"}, Help: "close", Group: group, Rank: 1},
 		{Action: "help.page-down", Keys: []string{"pgdown"}, Help: "more", Group: group, Rank: more},
 		{Action: "help.page-up", Keys: []string{"pgup"}, Help: "back", Group: group, Rank: back},
 		{Action: "help.down", Keys: []string{"down"}, Help: "a line down", Group: group},

@@ -95,7 +95,8 @@ type Model struct {
 	found   found
 }
 
-// notice is the line that tells what happened.
+// notice is the line that tells what happened. The next key takes it away, but
+// an offer to undo stays while one only moves about.
 type notice struct {
 	text   string
 	failed bool
@@ -155,7 +156,7 @@ func (m Model) Bindings() []render.Binding {
 	case m.rename.id != "":
 		return m.keyed([]render.Binding{
 			{Action: "picker.save", Keys: []string{"enter"}, Help: "save the title", Group: group, Rank: 1},
-			{Action: "picker.discard", Keys: []string{"esc"}, Help: "keep the old one", Group: group, Rank: 2},
+			{Action: "picker.discard", Keys: []string{"esc", "ctrl+c"}, Help: "keep the old one", Group: group, Rank: 2},
 		})
 	case !ok && !m.onHit():
 		none = "no session is selected"
@@ -187,7 +188,7 @@ func (m Model) Bindings() []render.Binding {
 		{Action: "picker.delete", Keys: []string{"ctrl+d"}, Help: "delete", Group: group, Rank: 5, Off: first(none, held)},
 		{Action: "picker.undo", Keys: offer, Help: "undo delete", Group: group, Off: undo},
 		{Action: "picker.pin", Keys: []string{"ctrl+b"}, Help: "pin", Group: group, Rank: 6, Off: noRow},
-		{Action: "picker.back", Keys: []string{"esc"}, Help: "back", Group: group, Rank: 2},
+		{Action: "picker.back", Keys: []string{"esc", "ctrl+c"}, Help: "back", Group: group, Rank: 2},
 		{Action: "picker.up", Keys: []string{"up", "ctrl+p"}, Help: "up", Group: group},
 		{Action: "picker.down", Keys: []string{"down"}, Help: "down", Group: group},
 		{Action: "picker.page-up", Keys: []string{"pgup"}, Help: "a page up", Group: group},

@@ -61,6 +61,9 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	if !k.Paste {
 		action, off = render.Match(m.Bindings(), k.String())
 	}
+	if _, moves := m.target(action); !m.notice.undo || !moves && action != "picker.undo" {
+		m.notice = notice{}
+	}
 	if m.rename.id != "" {
 		m, cmd := m.onRenameKey(k, action)
 		return m, cmd, nil
@@ -153,24 +156,34 @@ func (m Model) onFilterKey(k tea.KeyMsg) (Model, tea.Cmd) {
 }
 
 func (m Model) move(action string) (Model, tea.Cmd) {
+	at, ok := m.target(action)
+	if !ok {
+		return m, nil
+	}
+	m.list = m.list.to(at)
+	return m.look()
+}
+
+// target is the row that a key moves to; ok is false for other keys.
+func (m Model) target(action string) (row int, ok bool) {
 	page := max(m.layout(m.width, m.height).list-1, 1)
 	at := m.list.at
 	switch action {
 	case "picker.up":
-		at--
+		return at - 1, true
 	case "picker.down":
-		at++
+		return at + 1, true
 	case "picker.page-up":
-		at -= page
+		return at - page, true
 	case "picker.page-down":
-		at += page
+		return at + page, true
 	case "picker.first":
-		at = 0
+		return 0, true
 	case "picker.last":
-		at = m.list.len() - 1
+		return m.list.len() - 1, true
+	default:
+		return 0, false
 	}
-	m.list = m.list.to(at)
-	return m.look()
 }
 
 func (m Model) onMouse(msg tea.MouseMsg) (Model, tea.Cmd) {

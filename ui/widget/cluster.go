@@ -14,8 +14,22 @@ func clusterLen(s string) int {
 	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return 1
 	}
+	if ideograph(s) && (len(s) == 3 || s[3] < utf8.RuneSelf || ideograph(s[3:])) {
+		return 3
+	}
 	c, _ := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 	return len(c)
+}
+
+// ideograph reports whether s begins with a character of CJK scripts that is
+// two cells wide and joins with none of its kind: the way short of the tables
+// for long texts in them. All of them take three bytes.
+func ideograph(s string) bool {
+	if s[0] < 0xe3 || s[0] > 0xed || len(s) < 3 {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(s)
+	return r >= 0x4e00 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3 || r >= 0x3041 && r <= 0x3096 || r >= 0x30a1 && r <= 0x30fa
 }
 
 func (f Field) lineStart(at int) int { return strings.LastIndexByte(f.text[:at], '\n') + 1 }

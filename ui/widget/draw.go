@@ -17,6 +17,9 @@ func cell(cluster string, limit int) (string, int) {
 	if len(cluster) == 1 && cluster[0] >= ' ' && cluster[0] < 0x7f {
 		return cluster, 1
 	}
+	if len(cluster) == 3 && limit > 1 && ideograph(cluster) {
+		return cluster, 2
+	}
 	if cluster == "\t" {
 		n := min(tabWidth, limit)
 		return strings.Repeat(" ", n), n
@@ -157,7 +160,9 @@ func (f Field) scroll() Field {
 		first = rows[i].from
 	}
 	top := min(f.top, len(f.text))
-	rows = f.rows(f.lineStart(top))
+	if at := f.lineStart(top); at != start {
+		rows = f.rows(at)
+	}
 	f.top = min(max(rows[rowOf(rows, top)].from, first), cursor)
 	return f
 }
@@ -169,7 +174,9 @@ func (f Field) Draw(width, height int) (lines []string, x, y int) {
 	if width <= 0 || height <= 0 {
 		return nil, 0, 0
 	}
-	f = f.Resize(width, height)
+	if f.width != width || f.height != height {
+		f = f.Resize(width, height)
+	}
 	if !f.area {
 		line, x := f.line(width)
 		return []string{line}, x, 0

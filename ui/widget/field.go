@@ -64,7 +64,7 @@ func (f Field) Set(text string) Field {
 	f.text = f.legal(text)
 	f.at, f.top = len(f.text), 0
 	f.undo, f.goal, f.cutting, f.typing = nil, -1, false, false
-	return f
+	return f.scroll()
 }
 
 // Replace is Set that can be undone.
@@ -72,7 +72,7 @@ func (f Field) Replace(text string) Field {
 	f = f.remember(false)
 	f.text = f.legal(text)
 	f.at, f.top, f.goal, f.cutting = len(f.text), 0, -1, false
-	return f
+	return f.scroll()
 }
 
 // Home puts the cursor at the start of the text.

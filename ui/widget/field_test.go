@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
 	"cairn/ui/render"
@@ -250,6 +251,25 @@ func TestRowsLoseNothing(t *testing.T) {
 		}
 		if b.String() != f.text {
 			t.Fatalf("rows give %q, want %q", b.String(), f.text)
+		}
+	})
+}
+
+func TestTheShortWayFindsTheSameClusters(t *testing.T) {
+	t.Parallel()
+	letters := append([]string{"가", "か\u3099", "ァ", "\u3099", "漢", "\ufe00", "ᆨ", "々", "ー"}, alphabet...)
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom(letters), 1, 20).Draw(t, "text"), "")
+		for len(s) > 0 {
+			want, _ := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+			n := clusterLen(s)
+			if s[:n] != want {
+				t.Fatalf("%q begins with cluster %q, want %q", s, s[:n], want)
+			}
+			if shown, w := cell(s[:n], 100); w != render.Width(shown) {
+				t.Fatalf("cell of %q is %q of %d cells, want %d", s[:n], shown, w, render.Width(shown))
+			}
+			s = s[n:]
 		}
 	})
 }

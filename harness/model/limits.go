@@ -36,8 +36,8 @@ var replyLimits = []*regexp.Regexp{
 	regexp.MustCompile(`supports at most ` + number + ` (?:completion|output) tokens`),
 	regexp.MustCompile(`max_tokens: \d+ > ` + number),
 	regexp.MustCompile(`valid range of max_tokens is \[\d+, ?` + number + `\]`),
-	regexp.MustCompile(`max_?(?:output_?|completion_?)?tokens[^.]{0,60}(?:less than or equal to|<=|≤|at most|no more than|maximum(?: value)?(?: is)?) ` + number),
-	regexp.MustCompile(`(?:less than or equal to|<=|≤|at most) ` + number + `[^.]{0,40}max_?(?:output_?|completion_?)?tokens`),
+	regexp.MustCompile(`max_?(?:output_?|completion_?)?tokens[^.]{0,60}(?:less than or equal to|<=|≤|at most|no more than|maximum(?: value)?(?: is)?) \W?` + number),
+	regexp.MustCompile(`(?:less than or equal to|<=|≤|at most) \W?` + number + `[^.]{0,40}max_?(?:output_?|completion_?)?tokens`),
 }
 
 var (

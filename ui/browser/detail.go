@@ -99,6 +99,7 @@ func (m Model) headline(e entry) string {
 		parts = append(parts, "by the model, after a turn")
 	case harness.ByImport:
 		parts = append(parts, "imported")
+	default:
 	}
 	if e.kind == fact && e.fact.Category != "" {
 		parts = append(parts, e.fact.Category)
@@ -108,6 +109,7 @@ func (m Model) headline(e entry) string {
 		parts = append(parts, "in the trash")
 	case harness.StateOff:
 		parts = append(parts, "off")
+	default:
 	}
 	if e.pinned() {
 		parts = append(parts, "pinned")

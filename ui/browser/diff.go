@@ -116,6 +116,7 @@ func wordDiff(old, now string, p themes.Paints, width int) []string {
 			b.WriteString(p.Deleted.On("-]"))
 		case inserted:
 			b.WriteString(p.Inserted.On("+}"))
+		default:
 		}
 	}
 	for _, c := range compare(words(old), words(now)) {
@@ -126,6 +127,7 @@ func wordDiff(old, now string, p themes.Paints, width int) []string {
 				b.WriteString(p.Deleted.On("[-"))
 			case inserted:
 				b.WriteString(p.Inserted.On("{+"))
+			default:
 			}
 			last = c.op
 		}

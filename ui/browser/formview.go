@@ -141,6 +141,7 @@ func (m Model) Cursor() (x, y int, visible bool) {
 		}
 		_, x, _ = m.filter.Draw(max(l.left-len(searchPrompt)-1, 1), 1)
 		return len(searchPrompt) + x, l.search, true
+	default:
 	}
 	return 0, 0, false
 }

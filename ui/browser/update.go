@@ -248,8 +248,9 @@ func (m Model) onMouse(msg tea.MouseMsg) (Model, tea.Cmd) {
 		return m, nil
 	case modeHistory:
 		return m.onHistoryKey(action)
+	default:
+		return m.move(action)
 	}
-	return m.move(action)
 }
 
 // selected is the entry under the cursor.

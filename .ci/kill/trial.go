@@ -187,11 +187,19 @@ func (c *trial) moment(ctx context.Context, seen <-chan string, read <-chan stru
 		until(news, "text")
 		return upTo(2800 * time.Millisecond)
 	case "near-end":
-		until(news, "end")
+		if c.rand.Intn(2) == 0 {
+			until(seen, "message")
+		} else {
+			until(news, "end")
+		}
 		return upTo(5 * time.Millisecond)
 	default:
+		if c.rand.Intn(2) == 0 {
+			until(seen, "tool_start")
+			return upTo(4 * time.Millisecond)
+		}
 		until(news, "end")
-		return upTo(12 * time.Millisecond)
+		return upTo(15 * time.Millisecond)
 	}
 }
 

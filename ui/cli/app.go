@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,12 +98,24 @@ func (a *app) store(ctx context.Context) (Store, error) {
 		Purpose: a.purpose, Terminal: a.s.Terminal, Now: a.s.Now, Log: log,
 	})
 	if err != nil {
-		return Store{}, fmt.Errorf("open the store in %s: %w", c.Dir, err)
+		return Store{}, openError(c.Dir, err)
 	}
 	if st.Close != nil {
 		a.closers = append(a.closers, st.Close)
 	}
 	return st, nil
+}
+
+// openError says where a store could not be opened, and that it could be
+// elsewhere.
+func openError(dir string, err error) error {
+	if !strings.Contains(err.Error(), dir) {
+		err = fmt.Errorf("%s: %w", dir, err)
+	}
+	if hintFor(err) == "" && !strings.Contains(err.Error(), "--dir") {
+		return fmt.Errorf("open the store: %w; choose another place with --dir DIR or CAIRN_DIR", err)
+	}
+	return fmt.Errorf("open the store: %w", err)
 }
 
 // setup is what models and engines are made from.
@@ -156,12 +169,12 @@ func (a *app) safeErr(text string) string {
 	return text
 }
 
-// when formats a time for people.
+// when formats a time for people, in the zone of the program's clock.
 func (a *app) when(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	return t.In(a.s.Now().Location()).Format("2006-01-02 15:04")
 }
 
 // runner is a cobra action without its unused parameter.

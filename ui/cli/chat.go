@@ -61,17 +61,13 @@ func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
 	if err != nil {
 		return ChatSetup{}, err
 	}
-	model := cfg.choose("model", cfg.Model, t.session.Model)
-	key := "system"
-	if cfg.values["system_file"].layer == layerFlag {
-		key = "system_file"
-	}
+	model := cfg.modelFor(t.session)
 	plain := cfg.Plain || a.s.Getenv("TERM") == "dumb"
 	return ChatSetup{
 		Store: st, Setup: setup, Models: a.models,
 		Session: t.session, Exists: t.exists, Pick: t.pick, Prompt: prompt,
 		Model: model.Value, ModelFrom: model.From,
-		System:  cfg.choose(key, cfg.System, t.session.System).Value,
+		System:  cfg.systemFor(t.session).Value,
 		Holder:  a.holder(),
 		Notices: append(t.notices, cfg.Warnings...),
 		Plain:   plain, Color: a.color(), Mouse: cfg.Mouse, Theme: cfg.Theme,

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"cairn/harness"
 )
 
 // home is a person's surroundings with a configuration and a project.
@@ -142,7 +144,7 @@ func TestSessionBeatsAllButFlag(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := cfg.choose("model", cfg.Model, c.session); got.Value != c.want {
+			if got := cfg.modelFor(harness.Session{Model: c.session}); got.Value != c.want {
 				t.Errorf("%q, not %q", got.Value, c.want)
 			}
 		})

@@ -121,7 +121,7 @@ func (p *printing) runConfig(ctx context.Context) (harness.RunConfig, error) {
 	if err != nil {
 		return harness.RunConfig{}, err
 	}
-	model := c.choose("model", c.Model, p.target.session.Model)
+	model := c.modelFor(p.target.session)
 	if model.Value == "" {
 		var why string
 		if model.Value, why, err = m.Default(ctx); err != nil {
@@ -133,12 +133,7 @@ func (p *printing) runConfig(ctx context.Context) (harness.RunConfig, error) {
 	} else if model.Value, err = m.Validate(ctx, model.Value); err != nil {
 		return harness.RunConfig{}, usage("the model from %s: %w", model.From, err)
 	}
-	key := "system"
-	if c.values["system_file"].layer == layerFlag {
-		key = "system_file"
-	}
-	system := c.choose(key, c.System, p.target.session.System)
-	return harness.RunConfig{Agent: agentName, Model: model.Value, System: system.Value}, nil
+	return harness.RunConfig{Agent: agentName, Model: model.Value, System: c.systemFor(p.target.session).Value}, nil
 }
 
 // agentName is "name@version" of the agent that the program runs.

@@ -100,7 +100,7 @@ func (a *app) chatFlags(f *pflag.FlagSet) {
 	f.BoolVarP(&a.flags.cont, "continue", "c", false, "continue the last session")
 	f.StringVarP(&a.flags.resume, "resume", "r", "", "resume the session with this `ID`, start of an id, or title; without a value: choose")
 	f.StringVarP(&a.flags.session, "session", "s", "", "open the session `ID`, making it if need be")
-	f.StringVar(&a.flags.title, "title", "", "`TITLE` of a new session")
+	f.StringVar(&a.flags.title, "title", "", "call the session `TITLE`, in any script")
 	f.StringP("model", "m", "", "use the model `PROVIDER/NAME` (CAIRN_MODEL)")
 	f.StringArrayVarP(&a.flags.files, "file", "f", nil, "append the text of `FILE` to the prompt (repeatable)")
 	f.String("system", "", "use `TEXT` as the system prompt")

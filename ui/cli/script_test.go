@@ -53,7 +53,7 @@ func TestScripts(t *testing.T) {
 				ts.Check(err)
 			},
 			"damage": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).damaged = harness.ErrDamaged },
-			"tty": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).tty = true },
+			"tty":    func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).tty = true },
 		},
 	})
 }
@@ -68,7 +68,7 @@ type scriptWorld struct {
 	clock time.Time
 	// damaged is what a check of the store finds, if not nil.
 	damaged error
-	chats []ChatSetup
+	chats   []ChatSetup
 }
 
 type worldKey struct{}

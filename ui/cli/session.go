@@ -23,8 +23,18 @@ type target struct {
 }
 
 // target finds the session that the flags name, or makes a new one's
-// description.
+// description. A title given for one that exists renames it.
 func (a *app) target(ctx context.Context, st Store) (target, error) {
+	t, err := a.search(ctx, st)
+	if err != nil || !t.exists || a.flags.title == "" {
+		return t, err
+	}
+	t.session, err = st.Sessions.Edit(ctx, t.session.ID, harness.SessionEdit{Title: &a.flags.title, TitleBy: harness.TitleByUser})
+	return t, err
+}
+
+// search is target without the title.
+func (a *app) search(ctx context.Context, st Store) (target, error) {
 	f := a.flags
 	switch {
 	case f.cont:
@@ -39,17 +49,31 @@ func (a *app) target(ctx context.Context, st Store) (target, error) {
 		return a.named(ctx, st, f.session)
 	}
 	id, err := freshID(ctx, st)
-	return target{session: a.newSession(id, "")}, err
+	if err != nil {
+		return target{}, err
+	}
+	s, err := a.newSession(id)
+	return target{session: s}, err
 }
 
 // newSession describes a session that does not exist yet. What is chosen by
 // flags at its start is set for it.
-func (a *app) newSession(id harness.SessionID, typed string) harness.Session {
-	s := harness.Session{ID: id, Dir: a.s.Dir, Model: a.flags.values["model"], TypedAs: typed}
+func (a *app) newSession(id harness.SessionID) (harness.Session, error) {
+	c, err := a.config()
+	if err != nil {
+		return harness.Session{}, err
+	}
+	s := harness.Session{ID: id, Dir: a.s.Dir}
+	if _, flag := c.From("model"); flag {
+		s.Model = c.Model
+	}
+	if c.systemByFlag() {
+		s.System = c.System
+	}
 	if a.flags.title != "" {
 		s.Title, s.TitleBy = a.flags.title, harness.TitleByUser
 	}
-	return s
+	return s, nil
 }
 
 // named opens the session with an id as typed, which need not exist.
@@ -63,7 +87,11 @@ func (a *app) named(ctx context.Context, st Store, typed string) (target, error)
 		if err := refuseDeleted(ctx, st, id); err != nil {
 			return target{}, err
 		}
-		t := target{session: a.newSession(id, "")}
+		fresh, err := a.newSession(id)
+		if err != nil {
+			return target{}, err
+		}
+		t := target{session: fresh}
 		if changed {
 			t.session.TypedAs = typed
 			t.notices = append(t.notices, fmt.Sprintf("%q is session %s", typed, id))
@@ -225,17 +253,32 @@ type Choice struct{ Value, From string }
 // fromSession says that a value was set for the session.
 const fromSession = "this session"
 
-// choose settles a key: a flag now beats what was set for the session, and
-// that beats every place of the configuration.
-func (c Config) choose(key, value, session string) Choice {
-	from, flag := c.From(key)
+// modelFor settles the model: a flag now beats what was set for the session,
+// and that beats every place of the configuration. Empty means that nobody
+// chose.
+func (c Config) modelFor(s harness.Session) Choice {
+	from, flag := c.From("model")
+	return choice(c.Model, from, flag, s.Model)
+}
+
+// systemFor settles the system prompt in the same way.
+func (c Config) systemFor(s harness.Session) Choice {
+	return choice(c.System, "the configuration", c.systemByFlag(), s.System)
+}
+
+// systemByFlag reports whether a flag gave the system prompt.
+func (c Config) systemByFlag() bool {
+	_, text := c.From("system")
+	_, file := c.From("system_file")
+	return text || file
+}
+
+func choice(value, from string, flag bool, session string) Choice {
 	switch {
-	case flag && value != "":
+	case flag && value != "", session == "" && value != "":
 		return Choice{value, from}
 	case session != "":
 		return Choice{session, fromSession}
-	case value != "":
-		return Choice{value, from}
 	}
 	return Choice{From: "default"}
 }

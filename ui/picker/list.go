@@ -42,9 +42,10 @@ type list struct {
 	rows   []int  // indexes of items
 	hits   []harness.Hit
 	groups []group
-	at     int // row: an index of rows, or behind them of hits
-	sel    key // what at is on
-	top    int // first line on screen
+	at     int  // row: an index of rows, or behind them of hits
+	sel    key  // what at is on
+	chosen bool // a person moved to it since the query changed
+	top    int  // first line on screen
 }
 
 // items folds the sessions; it is called outside Update because it reads all
@@ -87,7 +88,7 @@ func (l list) find(query string, now time.Time) list {
 	if folded == l.query && l.rows != nil {
 		return l
 	}
-	l.query = folded
+	l.query, l.chosen = folded, false
 	return l.match(within, now)
 }
 
@@ -180,6 +181,9 @@ func (l list) withHits(hits []harness.Hit) list {
 	if len(l.hits) > 0 {
 		l.groups = append(l.groups[:len(l.groups):len(l.groups)], group{len(l.rows), "in messages"})
 	}
+	if !l.chosen { // a hit of the words typed so far is not to be clung to
+		return l.to(0)
+	}
 	return l.reselect()
 }
 
@@ -200,7 +204,7 @@ func (l list) reselect() list {
 // selectKey selects a row by name; if it is not there yet, it is selected when
 // a reading brings it.
 func (l list) selectKey(k key) list {
-	l.sel, l.at, l.top = k, 0, 0
+	l.sel, l.at, l.top, l.chosen = k, 0, 0, true
 	for n := range l.len() {
 		if l.keyAt(n) == k {
 			l.at = n

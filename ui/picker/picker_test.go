@@ -416,3 +416,21 @@ func BenchmarkTenThousand(b *testing.B) {
 		}
 	})
 }
+
+func TestHitsOfEarlierWordsAreNotClungTo(t *testing.T) {
+	t.Parallel()
+	f := sample()
+	f.hits = []harness.Hit{{Session: "trip", Message: 4, Excerpt: "zebra"}}
+	s := open(t, f, 80, 24, func(c *Config) { c.Search = f }).keys("z")
+	f.hits = []harness.Hit{{Session: "vat", Message: 2, Excerpt: "zoo"}, {Session: "trip", Message: 4, Excerpt: "zebra zoo"}}
+	s.keys("o", "enter")
+	if s.last != (Open{Session: "vat", Message: 2}) {
+		t.Errorf("enter gives %#v, want the best hit", s.last)
+	}
+	s = open(t, f, 80, 24, func(c *Config) { c.Search = f }).keys("z", "down")
+	f.hits = slices.Insert(f.hits, 0, harness.Hit{Session: "q3", Message: 1, Excerpt: "new"})
+	s.send(searched{n: s.found.n, query: "z", hits: f.hits})
+	if s.keys("enter"); s.last != (Open{Session: "trip", Message: 4}) {
+		t.Errorf("enter gives %#v, want the hit that was moved to", s.last)
+	}
+}

@@ -161,6 +161,7 @@ func (m Model) move(action string) (Model, tea.Cmd) {
 		return m, nil
 	}
 	m.list = m.list.to(at)
+	m.list.chosen = true
 	return m.look()
 }
 

@@ -133,6 +133,25 @@ func TestADefinitionThatComesLateCompletesEarlierLinks(t *testing.T) {
 	}
 }
 
+func TestEqualTextsWithOtherDefinitionsAreOtherLinks(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "plain", themes.Options{})
+	for _, url := range []string{"https://a.example", "https://b.example"} {
+		got := shown(m.Message("# [x]\n\nsee [x]\n\n|[x]|\n|---|\n\n[x]: "+url, 60))
+		if n := strings.Count(got, url); n != 4 {
+			t.Errorf("%s is shown %d times, want 4:\n%s", url, n, got)
+		}
+	}
+}
+
+func TestATaskAndTheSameTextElsewhereDiffer(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "plain", themes.Options{})
+	if got, want := shown(m.Message("[ ] a\n\n- [ ] a\n", 60)), "[ ] a\n\n[ ] a"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestPlainThemeHasNoSequencesAndNoColorNoColours(t *testing.T) {
 	t.Parallel()
 	plain := testMarkdown(t, "plain", themes.Options{})

@@ -66,8 +66,13 @@ func nasty(n int) map[string]string {
 	for i := 1; ticks.Len() < n; i++ {
 		ticks.WriteString(strings.Repeat("`", i) + "a")
 	}
+	var defs strings.Builder
+	for i := 0; defs.Len() < n; i++ {
+		fmt.Fprintf(&defs, "[l%d]: u%d\n\nsee [l%d] and [l%d]\n\n", i, i, i/2, i+9)
+	}
 	return map[string]string{
-		"brackets": rep("["), "half links": rep("[a]("), "images": rep("!["), "emphasis": rep("*a_ "), "strong": rep("*a **a "),
+		"many definitions": defs.String(),
+		"brackets":         rep("["), "half links": rep("[a]("), "images": rep("!["), "emphasis": rep("*a_ "), "strong": rep("*a **a "),
 		"ticks": ticks.String(), "angles": rep("<"), "tags": rep("<a "), "comments": rep("<!-- a "), "strikes": rep("~~a"),
 		"quotes": rep("> "), "tight quotes": rep(">"), "dashes": rep("- "), "numbers": rep("1. "), "mixed": rep("*[`"),
 		"line in fence": "```\n" + rep("x\t"), "line of go": "```go\n" + rep("x(") + "\n```\n", "code in list": "- ```\n" + rep("  code line\n"),

@@ -6,7 +6,6 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/parser"
 )
 
 // minInner is the least width left inside a list or quotation; below it the
@@ -18,15 +17,13 @@ type leafKey struct {
 	kind  ast.NodeKind
 	level int
 	width int
-	refs  int // number of link definitions known, for a text that may use them
-	text  string
+	text  string // its source and what else decides how it looks
 }
 
 // layouter lays out the blocks of one parsed source.
 type layouter struct {
 	m    *Markdown
 	src  []byte
-	refs []parser.Reference
 	code int  // code blocks seen so far
 	open bool // an unclosed fence at the end of src is still growing
 }
@@ -83,7 +80,8 @@ func isDefinition(n ast.Node) bool {
 
 // heading lays out a heading.
 func (l *layouter) heading(n *ast.Heading, w int) []string {
-	return l.cached(leafKey{kind: n.Kind(), level: n.Level, width: w, text: rawLines(n, l.src)}, func() string {
+	key := leafKey{kind: n.Kind(), level: n.Level, width: w, text: withTargets(rawLines(n, l.src), n.FirstChild(), nil)}
+	return l.cached(key, func() string {
 		return l.m.glamour.leaf(ast.NewHeading(n.Level), n.FirstChild(), nil, l.src)
 	})
 }
@@ -97,9 +95,8 @@ func (l *layouter) paragraph(n ast.Node, w int) []string {
 	for first := n.FirstChild(); first != nil; {
 		last, text := l.piece(n, first, &line)
 		after := last.NextSibling()
-		lines := l.cached(leafKey{kind: ast.KindParagraph, width: w, text: text}, func() string {
-			return l.inline(first, after)
-		})
+		key := leafKey{kind: ast.KindParagraph, width: w, text: withTargets(text, first, after)}
+		lines := l.cached(key, func() string { return l.inline(first, after) })
 		out = append(out, lines...)
 		first = after
 	}
@@ -157,11 +154,36 @@ func (l *layouter) inline(first, end ast.Node) string {
 	return l.m.glamour.leaf(ast.NewParagraph(), first, end, l.src)
 }
 
+// withTargets appends to the source of inline nodes what their looks depend on
+// besides: the targets of links, which may stand elsewhere, and the context.
+func withTargets(text string, first, end ast.Node) string {
+	if !strings.Contains(text, "[") {
+		return text
+	}
+	var b strings.Builder
+	b.WriteString(text)
+	var walk func(n, end ast.Node)
+	walk = func(n, end ast.Node) {
+		for ; n != end && n != nil; n = n.NextSibling() {
+			switch n := n.(type) {
+			case *ast.Link:
+				b.WriteByte(0)
+				b.Write(n.Destination)
+			case *ast.Image:
+				b.WriteByte(0)
+				b.Write(n.Destination)
+			case *extast.TaskCheckBox: // the same text elsewhere is no box
+				b.WriteByte(1)
+			}
+			walk(n.FirstChild(), nil)
+		}
+	}
+	walk(first, end)
+	return b.String()
+}
+
 // cached wraps what draw gives, once for each key.
 func (l *layouter) cached(key leafKey, draw func() string) []string {
-	if strings.Contains(key.text, "[") {
-		key.refs = len(l.refs)
-	}
 	lines, ok := l.m.leaves.get(key)
 	if !ok {
 		if s := draw(); s != "" {

@@ -21,12 +21,27 @@ func newParser() parser.Parser {
 	).Parser()
 }
 
-// parse parses safe text with the link definitions known so far.
-func parse(p parser.Parser, src []byte, refs []parser.Reference) ast.Node {
-	pc := parser.NewContext()
-	for _, r := range refs {
-		pc.AddReference(r)
+// references are the link definitions of a text by normalised label.
+type references map[string]parser.Reference
+
+// refContext lets a parse see definitions that stand in other parts of the
+// text, at no cost for each.
+type refContext struct {
+	parser.Context
+	known references
+}
+
+// Reference finds a definition by its normalised label; the first one wins.
+func (c *refContext) Reference(label string) (parser.Reference, bool) {
+	if r, ok := c.known[label]; ok {
+		return r, true
 	}
+	return c.Context.Reference(label)
+}
+
+// parse parses safe text with the link definitions known so far.
+func parse(p parser.Parser, src []byte, refs references) ast.Node {
+	pc := &refContext{Context: parser.NewContext(), known: refs}
 	return p.Parse(text.NewReader(src), parser.WithContext(pc))
 }
 

@@ -16,13 +16,10 @@ const maxLabel = 999
 func (s *Stream) define(n ast.Node, i int) {
 	if d, ok := n.(*ast.LinkReferenceDefinition); ok {
 		label := string(util.ToLinkReference(d.Label))
-		for _, r := range s.refs {
-			if string(util.ToLinkReference(r.Label())) == label {
-				return // the first definition wins
-			}
+		if _, ok := s.refs[label]; ok {
+			return // the first definition wins
 		}
-		s.refs = append(s.refs, parser.NewReference(
-			bytes.Clone(d.Label), bytes.Clone(d.Destination), bytes.Clone(d.Title)))
+		s.refs[label] = parser.NewReference(bytes.Clone(d.Label), bytes.Clone(d.Destination), bytes.Clone(d.Title))
 		s.rerender(s.labels[label], i)
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/parser"
 )
 
 // Stream renders one text while it grows. Blocks that nothing can change any
@@ -24,7 +23,7 @@ type Stream struct {
 	done   []doneBlock
 	stable int // bytes of src that are done
 	code   int // code blocks in them
-	refs   []parser.Reference
+	refs   references
 	labels map[string][]int // label in brackets -> done blocks that hold it
 
 	width   int
@@ -47,7 +46,7 @@ type doneBlock struct {
 
 // NewStream starts an empty text.
 func NewStream(m *Markdown) *Stream {
-	return &Stream{m: m, labels: map[string][]int{}}
+	return &Stream{m: m, labels: map[string][]int{}, refs: references{}}
 }
 
 // Text is what was appended, unchanged.
@@ -60,7 +59,7 @@ func (s *Stream) Append(delta string) {
 		return
 	}
 	if s.finished {
-		s.reopen()
+		s.restart(s.raw.String())
 	}
 	s.raw.WriteString(delta)
 	in := s.pending + delta
@@ -76,8 +75,7 @@ func (s *Stream) Set(text string) {
 		s.Append(text[len(old):])
 		return
 	}
-	*s = Stream{m: s.m, labels: map[string][]int{}, width: s.width}
-	s.Append(text)
+	s.restart(text)
 }
 
 // Finish says that the text is complete: what was still open is closed.
@@ -104,9 +102,11 @@ func (s *Stream) dropLines() {
 	}
 }
 
-func (s *Stream) reopen() {
-	text, width := s.raw.String(), s.width
-	*s = Stream{m: s.m, labels: map[string][]int{}, width: width}
+// restart begins again with another text at the same width.
+func (s *Stream) restart(text string) {
+	width := s.width
+	*s = *NewStream(s.m)
+	s.width = width
 	s.Append(text)
 }
 
@@ -192,7 +192,7 @@ func (s *Stream) parseTail() {
 	if !s.finished {
 		n = finishedBlocks(bs, tail)
 	}
-	l := &layouter{m: s.m, src: tail, refs: s.refs, code: s.code, open: !s.finished}
+	l := &layouter{m: s.m, src: tail, code: s.code, open: !s.finished}
 	base := s.stable
 	for _, b := range bs[:n] {
 		s.finishBlock(l, b, base)
@@ -289,7 +289,7 @@ func (s *Stream) layDone(i int) {
 
 func (s *Stream) renderDone(d doneBlock) []string {
 	src := s.src[d.start:d.end]
-	l := &layouter{m: s.m, src: src, refs: s.refs, code: d.code}
+	l := &layouter{m: s.m, src: src, code: d.code}
 	for _, b := range blocks(parse(s.m.parser, src, s.refs), src) {
 		return l.block(b.node, s.width)
 	}

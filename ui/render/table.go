@@ -68,7 +68,8 @@ func (l *layouter) cell(n ast.Node) string {
 	if n.FirstChild() == nil {
 		return ""
 	}
-	lines := l.cached(leafKey{kind: n.Kind(), width: unwrapped, text: rawLines(n, l.src)}, func() string {
+	key := leafKey{kind: n.Kind(), width: unwrapped, text: withTargets(rawLines(n, l.src), n.FirstChild(), nil)}
+	lines := l.cached(key, func() string {
 		return strings.ReplaceAll(l.inline(n.FirstChild(), nil), "\n", " ")
 	})
 	return strings.Join(lines, " ")

@@ -56,49 +56,54 @@ func (d *DB) checkFile(info fs.FileInfo) error {
 	if err != nil {
 		return d.unusable(err)
 	}
-	checkErr := d.checkPages(f, info.Size())
-	return errors.Join(checkErr, f.Close())
+	m, err := d.readMetas(f, info.Size())
+	if err == nil {
+		_, err = d.readFreelist(f, m)
+	}
+	return errors.Join(err, f.Close())
 }
 
-func (d *DB) checkPages(f io.ReaderAt, size int64) error {
+// readMetas returns the current meta page of a file whose both meta pages are
+// intact and which is as long as they say.
+func (d *DB) readMetas(f io.ReaderAt, size int64) (metaPage, error) {
 	first, err := readMeta(f, 0)
 	if err != nil {
-		return d.unusable(err)
+		return first, d.unusable(err)
 	}
 	pageSize := int64(first.pageSize)
 	if !first.intact {
 		if pageSize, err = secondMeta(f, size); err != nil {
-			return d.unusable(err)
+			return first, d.unusable(err)
 		}
 		if pageSize == 0 && !first.recognised {
 			if begun, err := beginsAsOurs(f); err != nil || begun {
-				return errors.Join(d.damaged("the first pages", fmt.Sprintf("they are not readable in %d bytes", size)), err)
+				return first, errors.Join(d.damaged("the first pages", fmt.Sprintf("they are not readable in %d bytes", size)), err)
 			}
-			return fmt.Errorf("%s: %w; choose another directory with --dir or CAIRN_DIR, or move the file aside", d.path, harness.ErrForeign)
+			return first, fmt.Errorf("%s: %w; choose another directory with --dir or CAIRN_DIR, or move the file aside", d.path, harness.ErrForeign)
 		}
-		return d.damaged("page 0", "the meta page fails its checksum")
+		return first, d.damaged("page 0", "the meta page fails its checksum")
 	}
 	second, err := readMeta(f, pageSize)
 	if err != nil {
-		return d.unusable(err)
+		return first, d.unusable(err)
 	}
 	if !second.intact || second.pageSize != first.pageSize {
-		return d.damaged("page 1", "the meta page fails its checksum")
+		return first, d.damaged("page 1", "the meta page fails its checksum")
 	}
 	current := first
 	if second.transaction > first.transaction {
 		current = second
 	}
 	if need := int64(current.highWater) * pageSize; current.highWater > 1<<40 || size < need {
-		return d.damaged("the end of the file", fmt.Sprintf("it has %d bytes and should have %d", size, need))
+		return first, d.damaged("the end of the file", fmt.Sprintf("it has %d bytes and should have %d", size, need))
 	}
 	if current.freelist == noFreelist {
-		return fmt.Errorf("%s: %w but another program's bbolt file; choose another directory with --dir or CAIRN_DIR", d.path, harness.ErrForeign)
+		return first, fmt.Errorf("%s: %w but another program's bbolt file; choose another directory with --dir or CAIRN_DIR", d.path, harness.ErrForeign)
 	}
 	if current.root >= current.highWater || current.freelist >= current.highWater {
-		return d.damaged("the meta pages", "they name pages past the end")
+		return first, d.damaged("the meta pages", "they name pages past the end")
 	}
-	return d.checkFreelist(f, current)
+	return current, nil
 }
 
 // beginsAsOurs reports whether the file begins as a cut or zeroed database does,
@@ -155,15 +160,15 @@ func secondMeta(f io.ReaderAt, size int64) (int64, error) {
 	return 0, nil
 }
 
-// checkFreelist reads the list of free pages, which must be sorted and within
+// readFreelist reads the list of free pages, which must be sorted and within
 // the file: writing by a wrong list would overwrite what is in use.
-func (d *DB) checkFreelist(f io.ReaderAt, m metaPage) error {
+func (d *DB) readFreelist(f io.ReaderAt, m metaPage) ([]uint64, error) {
 	where := fmt.Sprintf("page %d, the free list", m.freelist)
 	order := binary.LittleEndian
 	at := int64(m.freelist) * int64(m.pageSize)
 	head := make([]byte, pageHeader+8)
 	if _, err := f.ReadAt(head, at); err != nil {
-		return d.unusable(err)
+		return nil, d.unusable(err)
 	}
 	count, from := uint64(order.Uint16(head[10:])), at+pageHeader
 	if count == 0xFFFF {
@@ -171,20 +176,21 @@ func (d *DB) checkFreelist(f io.ReaderAt, m metaPage) error {
 	}
 	pages := uint64(order.Uint32(head[12:])) + 1
 	if order.Uint64(head) != m.freelist || order.Uint16(head[8:]) != freePageFlag ||
-		m.freelist+pages > m.highWater || count*8 > pages*uint64(m.pageSize) {
-		return d.damaged(where, "its header is wrong")
+		m.freelist+pages > m.highWater || count > m.highWater || count*8 > pages*uint64(m.pageSize) {
+		return nil, d.damaged(where, "its header is wrong")
 	}
-	ids := make([]byte, count*8)
-	if _, err := f.ReadAt(ids, from); err != nil && count > 0 {
-		return d.unusable(err)
+	raw := make([]byte, count*8)
+	if _, err := f.ReadAt(raw, from); err != nil && count > 0 {
+		return nil, d.unusable(err)
 	}
+	free := make([]uint64, 0, count)
 	last := uint64(1)
-	for ; len(ids) > 0; ids = ids[8:] {
-		id := order.Uint64(ids)
+	for ; len(raw) > 0; raw = raw[8:] {
+		id := order.Uint64(raw)
 		if id <= last || id >= m.highWater || id == m.root || id == m.freelist {
-			return d.damaged(where, fmt.Sprintf("it names page %d", id))
+			return nil, d.damaged(where, fmt.Sprintf("it names page %d", id))
 		}
-		last = id
+		free, last = append(free, id), id
 	}
-	return nil
+	return free, nil
 }

@@ -111,6 +111,10 @@ func (d *DB) prepare() error {
 	if err := d.openLocked(); err != nil {
 		return err
 	}
+	if err := d.checkSmall(); err != nil {
+		d.giveUp()
+		return err
+	}
 	err := d.guarded(true, func(t *tx) error { return t.sweepLocks() })
 	if err != nil {
 		d.giveUp()

@@ -1,0 +1,213 @@
+package bolt_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"cairn/harness"
+	"cairn/harness/run"
+	"cairn/storage/bolt"
+)
+
+// text is about what a message of a chat says.
+func text(n int) string {
+	return fmt.Sprintf("message %d: ", n) + strings.Repeat("the quick brown fox jumps over the lazy dog. ", 11)
+}
+
+func conversation(n int) []harness.Record {
+	records := make([]harness.Record, n)
+	for i := range records {
+		m := harness.UserText(text(i))
+		if i%2 == 1 {
+			m = harness.AssistantText(text(i))
+		}
+		records[i] = harness.Record{Message: &m}
+	}
+	return records
+}
+
+func openBench(b *testing.B) *bolt.DB {
+	b.Helper()
+	db, err := bolt.Open(filepath.Join(b.TempDir(), "data", bolt.FileName), bolt.Options{Purpose: "bench"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return db
+}
+
+func check(b *testing.B, err error) {
+	if err != nil {
+		b.Helper()
+		b.Fatal(err)
+	}
+}
+
+func fill(b *testing.B, db *bolt.DB, id harness.SessionID, n int) {
+	b.Helper()
+	_, _, err := db.Sessions().Import(b.Context(), harness.Session{ID: id, Title: "filled"}, conversation(n))
+	check(b, err)
+}
+
+// written returns how many bytes this process has written to files.
+func written(b *testing.B) int {
+	raw, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		b.Skip("no /proc/self/io here:", err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if v, ok := strings.CutPrefix(line, "wchar: "); ok {
+			n, err := strconv.Atoi(strings.TrimSpace(v))
+			check(b, err)
+			return n
+		}
+	}
+	return 0
+}
+
+// BenchmarkStep commits one step of a turn, from opening the file to closing
+// it, in conversations of different lengths. Every other commit is one of the
+// same bytes to a bbolt file that stays open; "ratio" compares the medians.
+func BenchmarkStep(b *testing.B) {
+	for _, n := range []int{10, 1000, 100_000} {
+		b.Run(fmt.Sprint("messages=", n), func(b *testing.B) {
+			ctx := b.Context()
+			db := openBench(b)
+			fill(b, db, "s", n)
+			l, err := db.Owners().Acquire(ctx, harness.Session{ID: "s"}, harness.Holder{})
+			check(b, err)
+			ask := harness.UserText(text(1))
+			r := harness.Run{ID: "r", Config: harness.RunConfig{Agent: "a@1", Model: "p/m", System: strings.Repeat("Be brief. ", 300)}}
+			_, _, err = db.Journal().Create(ctx, l, r, run.Entry{Kind: "begun", Message: &ask})
+			check(b, err)
+			plain := openPlain(b, conversation(n))
+			// What the long import left to write would be waited for by the first commits.
+			check(b, exec.Command("sync").Run())
+			answer := harness.AssistantText(text(2))
+			step := run.Entry{Kind: "answer", Message: &answer, Usage: harness.Usage{Input: 1000, Output: 100}}
+			var ours, theirs []time.Duration
+			bytes := 0
+			for i := 1; b.Loop(); i++ {
+				db.Settle()
+				before, start := written(b), time.Now()
+				_, err := db.Journal().Append(ctx, l, "r", i, step)
+				check(b, err)
+				db.Settle()
+				ours = append(ours, time.Since(start))
+				bytes += written(b) - before
+				start = time.Now()
+				plain.put(b, n+i)
+				theirs = append(theirs, time.Since(start))
+			}
+			report(b, ours, theirs, bytes)
+		})
+	}
+}
+
+func report(b *testing.B, ours, theirs []time.Duration, bytes int) {
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	mid, base := ours[len(ours)/2], theirs[len(theirs)/2]
+	b.ReportMetric(float64(mid.Microseconds()), "p50-µs")
+	b.ReportMetric(float64(ours[len(ours)*95/100].Microseconds()), "p95-µs")
+	b.ReportMetric(float64(mid)/float64(base), "ratio")
+	b.ReportMetric(float64(bytes)/float64(len(ours)), "written-B/op")
+}
+
+// plain is a bbolt file that is simply open.
+type plain struct{ db *bbolt.DB }
+
+func openPlain(b *testing.B, records []harness.Record) plain {
+	db, err := bbolt.Open(filepath.Join(b.TempDir(), "plain.db"), 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType})
+	check(b, err)
+	b.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	check(b, db.Update(func(tx *bbolt.Tx) error {
+		bucket, err := tx.CreateBucket([]byte("b"))
+		for i := range records {
+			if err == nil {
+				err = bucket.Put([]byte(fmt.Sprintf("%08d", i)), []byte(text(i)))
+			}
+		}
+		return err
+	}))
+	return plain{db}
+}
+
+// put commits about the bytes of one step: a message, an entry of the log, and
+// the descriptions of the run and of the session.
+func (p plain) put(b *testing.B, i int) {
+	check(b, p.db.Update(func(tx *bbolt.Tx) error {
+		bucket := tx.Bucket([]byte("b"))
+		return bucket.Put([]byte(fmt.Sprintf("%08d", i)), []byte(text(i)+strings.Repeat("x", 1200)))
+	}))
+}
+
+// BenchmarkTail reads the end and the whole of a conversation of 10,000
+// messages.
+func BenchmarkTail(b *testing.B) {
+	db := openBench(b)
+	fill(b, db, "s", 10_000)
+	for _, limit := range []int{200, 0} {
+		b.Run(fmt.Sprint("limit=", limit), func(b *testing.B) {
+			for b.Loop() {
+				db.Settle()
+				got, err := db.Transcript().Tail(b.Context(), "s", 0, limit)
+				check(b, err)
+				if want := limit; len(got) != want && len(got) != 10_000 {
+					b.Fatalf("read %d", len(got))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkList lists 10,000 sessions, of which 20 are open.
+func BenchmarkList(b *testing.B) {
+	db := openBench(b)
+	records := conversation(2)
+	for i := range 10_000 {
+		_, _, err := db.Sessions().Import(b.Context(), harness.Session{ID: harness.SessionID(fmt.Sprint("s", i)), Title: "a title"}, records)
+		check(b, err)
+	}
+	for i := range 20 {
+		_, err := db.Owners().Acquire(b.Context(), harness.Session{ID: harness.SessionID(fmt.Sprint("s", i))}, harness.Holder{})
+		check(b, err)
+	}
+	for name, f := range map[string]harness.SessionFilter{"all": {}, "first 50": {Limit: 50}, "query": {Query: "s77"}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				db.Settle()
+				_, err := db.Sessions().List(context.Background(), f)
+				check(b, err)
+			}
+		})
+	}
+}
+
+// BenchmarkSearch looks through 100,000 messages.
+func BenchmarkSearch(b *testing.B) {
+	db := openBench(b)
+	fill(b, db, "s", 100_000)
+	for b.Loop() {
+		_, err := db.Searcher().Search(b.Context(), "message 4711", 25)
+		check(b, err)
+	}
+}

@@ -1,0 +1,157 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"cairn/harness"
+)
+
+// smallFile is the size up to which opening a database looks at all of its
+// pages, which takes some milliseconds.
+const smallFile = 16 << 20
+
+// Report is what [DB.Check] found.
+type Report struct {
+	// Values is how many stored values were read, Sessions how many sessions.
+	Values, Sessions int
+	// Problems are sentences, each with the place; none means that all is well.
+	Problems []string
+}
+
+// Stats says what is in a database and how large it is.
+type Stats struct {
+	Path string `json:"path"`
+	// Store is the id that the database got when it was made.
+	Store  string `json:"store"`
+	Schema int    `json:"schema"`
+	// Size is the length of the file, Free what of it is not in use, in bytes.
+	Size       int64 `json:"size"`
+	Free       int64 `json:"free"`
+	Sessions   int   `json:"sessions"`
+	Trashed    int   `json:"trashed"`
+	Runs       int   `json:"runs"`
+	Unfinished int   `json:"unfinished"`
+	Facts      int   `json:"facts"`
+	Notes      int   `json:"notes"`
+	Prompts    int   `json:"prompts"`
+}
+
+// Stats describes the database.
+func (d *DB) Stats(ctx context.Context) (Stats, error) {
+	s := Stats{Path: d.path}
+	err := d.view(ctx, "describe the database", func(t *tx) error {
+		c, err := t.counters()
+		if err != nil {
+			return err
+		}
+		meta, err := t.root("meta")
+		if err != nil {
+			return err
+		}
+		var f format
+		if err := meta.need(keyFormat, &f); err != nil {
+			return err
+		}
+		file, err := os.Open(d.path)
+		if err != nil {
+			return err
+		}
+		m, free, err := d.readState(file)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+		s.Store, s.Schema = f.Store, f.Schema
+		s.Size, s.Free = t.b.Size(), int64(len(free))*int64(m.pageSize)
+		s.Sessions, s.Trashed, s.Runs, s.Unfinished = c.Sessions, c.Trashed, c.Runs, c.Unfinished
+		s.Facts, s.Notes, s.Prompts = c.Facts, c.Notes, c.LastPrompt-c.FirstPrompt+1
+		return nil
+	})
+	return s, err
+}
+
+// readState reads the current meta page and the list of free pages.
+func (d *DB) readState(f *os.File) (metaPage, []uint64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return metaPage{}, nil, err
+	}
+	m, err := d.readMetas(f, info.Size())
+	if err != nil {
+		return m, nil, err
+	}
+	free, err := d.readFreelist(f, m)
+	return m, free, err
+}
+
+// checkSmall looks at all pages of a file that is not large.
+func (d *DB) checkSmall() error {
+	if info, err := os.Stat(d.path); err != nil || info.Size() > smallFile {
+		return d.unusable(err)
+	}
+	raw, err := os.ReadFile(d.path)
+	if err != nil {
+		return d.unusable(err)
+	}
+	f := bytes.NewReader(raw)
+	m, err := d.readMetas(f, int64(len(raw)))
+	if err != nil {
+		return err
+	}
+	free, err := d.readFreelist(f, m)
+	if err != nil {
+		return err
+	}
+	return d.treeProblem(checkTree(f, m, free))
+}
+
+func (d *DB) treeProblem(err error) error {
+	if tree := (*treeError)(nil); errors.As(err, &tree) {
+		return d.damaged(fmt.Sprintf("page %d", tree.page), tree.what)
+	}
+	return d.unusable(err)
+}
+
+// Check reads everything and says what is damaged. It works in slices of some
+// hundredths of a second, so that others get their turn; only its first look,
+// at the pages alone, is in one piece. The error is about the check itself.
+func (d *DB) Check(ctx context.Context) (Report, error) {
+	var r Report
+	err := d.view(ctx, "check the pages", func(*tx) error {
+		f, err := os.Open(d.path)
+		if err != nil {
+			return err
+		}
+		m, free, err := d.readState(f)
+		if err == nil {
+			err = d.treeProblem(checkTree(f, m, free))
+		}
+		return errors.Join(err, f.Close())
+	})
+	if err != nil {
+		// What follows the pages could go in circles.
+		return r, r.note(err)
+	}
+	w := walker{report: &r}
+	if err := d.inSlices(ctx, "check the values", w.step); err != nil {
+		return r, r.note(err)
+	}
+	c := crossCheck{report: &r}
+	err = d.view(ctx, "check the sessions", func(t *tx) error { return c.begin(ctx, t) })
+	if err == nil {
+		err = d.inSlices(ctx, "check the sessions", c.step)
+	}
+	return r, r.note(err)
+}
+
+// note adds damage to the problems and returns every other error.
+func (r *Report) note(err error) error {
+	if errors.Is(err, harness.ErrDamaged) {
+		r.Problems = append(r.Problems, err.Error())
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,179 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"cairn/harness"
+)
+
+// checkBatch is how many values a check reads between two looks at the clock.
+const checkBatch = 200
+
+// walker reads all values, bucket by bucket. It remembers where it is by keys,
+// as the buckets it is in may change between two slices.
+type walker struct {
+	report *Report
+	// path are the names of the nested buckets, after the last key that was
+	// looked at in each; there is one more of the latter.
+	path  []string
+	after [][]byte
+}
+
+// step looks at some keys of one bucket.
+func (w *walker) step(t *tx) (done bool, err error) {
+	if w.after == nil {
+		w.after = [][]byte{nil}
+	}
+	b, ok := w.open(t)
+	if ok {
+		for range checkBatch {
+			key, value := b.after(w.after[len(w.path)])
+			if key == nil {
+				ok = false
+				break
+			}
+			w.after[len(w.path)] = bytes.Clone(key)
+			if value == nil {
+				w.path, w.after = append(w.path, string(key)), append(w.after, nil)
+				return false, nil
+			}
+			w.report.Values++
+			var any json.RawMessage
+			if err := w.report.note(b.decode(key, value, &any)); err != nil {
+				return false, err
+			}
+		}
+	}
+	if ok {
+		return false, nil
+	}
+	if len(w.path) == 0 {
+		return true, nil
+	}
+	w.path, w.after = w.path[:len(w.path)-1], w.after[:len(w.after)-1]
+	return false, nil
+}
+
+// open returns the bucket that the walker is in, if it is still there.
+func (w *walker) open(t *tx) (bucket, bool) {
+	if len(w.path) == 0 {
+		return bucket{t: t}, true
+	}
+	b, err := t.root(w.path[0])
+	ok := err == nil
+	for _, name := range w.path[1:] {
+		if ok {
+			b, ok = b.sub(name)
+		}
+	}
+	return b, ok
+}
+
+// after returns the next key behind one; of the nameless bucket that holds the
+// top-level ones if b has no bucket.
+func (b bucket) after(key []byte) ([]byte, []byte) {
+	b.t.path, b.t.key = b.path, key
+	c := b.t.b.Cursor()
+	if b.b != nil {
+		c = b.b.Cursor()
+	}
+	if key == nil {
+		return c.First()
+	}
+	k, v := c.Seek(key)
+	if bytes.Equal(k, key) {
+		return c.Next()
+	}
+	return k, v
+}
+
+// crossCheck looks whether each session has what its info says.
+type crossCheck struct {
+	report   *Report
+	sessions []harness.SessionID
+	seq      int
+}
+
+// begin checks the lists that are short.
+func (c *crossCheck) begin(ctx context.Context, t *tx) error {
+	checks := []func() error{
+		func() error { return c.list(t.listRecent(ctx, harness.SessionFilter{})) },
+		func() error { return c.list(t.listTrash(ctx, harness.SessionFilter{Deleted: true})) },
+		func() error { _, err := t.runRefs(harness.RunFilter{}); return err },
+		func() error { _, err := t.runRefs(harness.RunFilter{Unfinished: true}); return err },
+		func() error { _, err := t.d.Facts().v.all(ctx, t); return err },
+		func() error { _, err := t.d.Notes().v.all(ctx, t); return err },
+		func() error { return t.eachChatDraft(func([]byte, chatDraft) error { return nil }) },
+	}
+	for _, check := range checks {
+		if err := c.report.note(check()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list takes the sessions of a list to be checked.
+func (c *crossCheck) list(sessions []harness.Session, err error) error {
+	for _, s := range sessions {
+		c.sessions = append(c.sessions, s.ID)
+	}
+	c.report.Sessions = len(c.sessions)
+	return err
+}
+
+// step checks some records of one session, and its runs once they are done.
+func (c *crossCheck) step(t *tx) (bool, error) {
+	if len(c.sessions) == 0 {
+		return true, nil
+	}
+	done, err := c.checkSession(t, c.sessions[0])
+	if err != nil || done {
+		c.sessions, c.seq = c.sessions[1:], 0
+	}
+	return false, c.report.note(err)
+}
+
+func (c *crossCheck) checkSession(t *tx, id harness.SessionID) (done bool, err error) {
+	s, ok, err := t.find(id)
+	if err != nil || !ok {
+		return true, err // a session can be purged meanwhile
+	}
+	log, err := s.conversation()
+	if err != nil {
+		return true, err
+	}
+	for end := min(c.seq+checkBatch, s.info.Records); c.seq < end; c.seq++ {
+		if _, err := s.recordIn(log, c.seq+1); err != nil {
+			return true, err
+		}
+	}
+	if c.seq < s.info.Records {
+		return false, nil
+	}
+	if _, err := s.draft(); err != nil {
+		return true, err
+	}
+	where, err := t.root("where")
+	if err != nil {
+		return true, err
+	}
+	refs, err := t.sessionRefs(where, id)
+	if err != nil {
+		return true, err
+	}
+	for _, ref := range refs {
+		r, err := s.run(ref.id)
+		if err != nil {
+			return true, err
+		}
+		for seq := 1; seq <= r.info.Cursor; seq++ {
+			if err := r.need(logKey(seq), &json.RawMessage{}); err != nil {
+				return true, err
+			}
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,262 @@
+package bolt_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"cairn/harness"
+	"cairn/storage/bolt"
+)
+
+// TestUnusableFileIsNamedAndLeftAlone opens files that are no whole database.
+func TestUnusableFileIsNamedAndLeftAlone(t *testing.T) {
+	t.Parallel()
+	whole, err := os.ReadFile(populated(t))
+	ok(t, err)
+	page := os.Getpagesize()
+	noise := func(n int) []byte {
+		b := make([]byte, n)
+		random := rand.New(rand.NewPCG(3, 4))
+		for i := range b {
+			b[i] = byte(random.Uint32())
+		}
+		return b
+	}
+	over := func(at int, with []byte) []byte {
+		b := bytes.Clone(whole)
+		copy(b[at:], with)
+		return b
+	}
+	for name, c := range map[string]struct {
+		content []byte
+		want    error
+	}{
+		"empty":             {nil, harness.ErrDamaged},
+		"1 byte":            {whole[:1], harness.ErrDamaged},
+		"4096 bytes":        {whole[:4096], harness.ErrDamaged},
+		"8192 bytes":        {whole[:8192], harness.ErrDamaged},
+		"10000 bytes":       {whole[:10000], harness.ErrDamaged},
+		"20000 bytes":       {whole[:20000], harness.ErrDamaged},
+		"half":              {whole[:len(whole)/2], harness.ErrDamaged},
+		"zero page 0":       {over(0, make([]byte, page)), harness.ErrDamaged},
+		"zero page 1":       {over(page, make([]byte, page)), harness.ErrDamaged},
+		"zero pages 0, 1":   {over(0, make([]byte, 2*page)), harness.ErrDamaged},
+		"zero page 2":       {over(2*page, make([]byte, page)), nil},
+		"noise page 0":      {over(0, noise(page)), harness.ErrDamaged},
+		"noise page 1":      {over(page, noise(page)), harness.ErrDamaged},
+		"noise page 2":      {over(2*page, noise(page)), nil},
+		"noise page random": {over(page*(3+rand.IntN(len(whole)/page-3)), noise(page)), nil},
+		"all zero":          {make([]byte, len(whole)), harness.ErrDamaged},
+		"all noise":         {noise(len(whole)), harness.ErrForeign},
+		"a short text":      {[]byte("my notes\n"), harness.ErrForeign},
+		"a long text":       {bytes.Repeat([]byte("my notes\n"), 9999), harness.ErrForeign},
+		"another program's": {foreignBolt(t), harness.ErrForeign},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), bolt.FileName)
+			ok(t, os.WriteFile(path, c.content, 0o600))
+			db, err := bolt.Open(path, bolt.Options{})
+			if c.want != nil && !errors.Is(err, c.want) {
+				t.Fatalf("error %v, want %v", err, c.want)
+			}
+			if err == nil {
+				// The page was not in use.
+				_, errs := ask(t, db)
+				for _, err := range errs {
+					if !errors.Is(err, harness.ErrDamaged) {
+						t.Fatal(err)
+					}
+				}
+				ok(t, db.Close())
+			} else if text := err.Error(); !strings.Contains(text, path) || strings.Contains(text, "goroutine") || strings.Contains(text, "\n") {
+				t.Fatalf("error %q", text)
+			}
+			unchanged(t, path, c.content)
+			ok(t, os.Rename(path, path+".aside"))
+			db, err = bolt.Open(path, bolt.Options{})
+			ok(t, err)
+			ok(t, db.Close())
+		})
+	}
+}
+
+func unchanged(t *testing.T, path string, want []byte) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	ok(t, err)
+	if sha256.Sum256(got) != sha256.Sum256(want) {
+		t.Fatalf("%s was changed", path)
+	}
+}
+
+func foreignBolt(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "other.db")
+	db, err := bbolt.Open(path, 0o600, nil)
+	ok(t, err)
+	ok(t, db.Update(func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucket([]byte("theirs"))
+		if err != nil {
+			return err
+		}
+		return b.Put([]byte("k"), []byte("v"))
+	}))
+	ok(t, db.Close())
+	raw, err := os.ReadFile(path)
+	ok(t, err)
+	return raw
+}
+
+func TestPathThatIsNoFileIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ok(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	ok(t, os.Mkdir(filepath.Join(dir, "dir"), 0o700))
+	for _, path := range []string{"dir", "file/cairn.db"} {
+		_, err := bolt.Open(filepath.Join(dir, path), bolt.Options{})
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "--dir") {
+			t.Errorf("%s: error %v", path, err)
+		}
+	}
+}
+
+// TestDirectoryThatCannotBeWritten uses a place where nobody, not even root,
+// can make a file.
+func TestDirectoryThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self"); err != nil {
+		t.Skip("no /proc here:", err)
+	}
+	_, err := bolt.Open("/proc/cairn-test/"+bolt.FileName, bolt.Options{})
+	if err == nil || !strings.Contains(err.Error(), "/proc/cairn-test") {
+		t.Fatalf("error %v", err)
+	}
+}
+
+// TestNewerFileIsRefusedEverywhere sets the schema of a file ahead, both before
+// it is opened and while it is in use.
+func TestNewerFileIsRefusedEverywhere(t *testing.T) {
+	t.Parallel()
+	path := populated(t)
+	db, err := bolt.Open(path, bolt.Options{})
+	ok(t, err)
+	defer func() { ok(t, db.Close()) }()
+	lease, err := db.Owners().Acquire(t.Context(), harness.Session{ID: "alpha"}, harness.Holder{})
+	ok(t, err)
+	ok(t, db.SetSchema(t.Context(), 2))
+	db.Settle()
+	newer, err := os.ReadFile(path)
+	ok(t, err)
+
+	_, err = bolt.Open(path, bolt.Options{})
+	if !errors.Is(err, harness.ErrNewer) || !strings.Contains(err.Error(), "schema 2") || !strings.Contains(err.Error(), "schema 1") {
+		t.Fatalf("error %v", err)
+	}
+	_, errs := ask(t, db)
+	ctx, m, title := t.Context(), harness.UserText("x"), "x"
+	_, errs["append"] = db.Transcript().Append(ctx, lease, harness.Record{Message: &m})
+	_, errs["edit"] = db.Sessions().Edit(ctx, "alpha", harness.SessionEdit{Title: &title})
+	errs["delete"] = db.Sessions().Delete(ctx, "alpha")
+	_, _, errs["import"] = db.Sessions().Import(ctx, harness.Session{ID: "x"}, nil)
+	errs["draft"] = db.Drafts().Save(ctx, "alpha", harness.Holder{}, harness.Draft{Text: "x"})
+	errs["prompt"] = db.Prompts().Add(ctx, "alpha", "x")
+	_, _, errs["fact"] = db.Facts().Save(ctx, harness.Fact{Text: "x"}, "")
+	_, errs["prune"] = db.Journal().Prune(ctx, lease.Holder.Since)
+	_, errs["check"] = db.Check(ctx)
+	_, errs["stats"] = db.Stats(ctx)
+	for what, err := range errs {
+		if !errors.Is(err, harness.ErrNewer) {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	if len(errs) < 30 {
+		t.Fatalf("only %d questions were refused", len(errs))
+	}
+	unchanged(t, path, newer)
+}
+
+// TestFilesAreForTheirOwnerAlone looks at every file that is made, also where
+// the user asked for open ones, and at one that was open before.
+func TestFilesAreForTheirOwnerAlone(t *testing.T) {
+	old := setUmask(0)
+	defer setUmask(old)
+	path := filepath.Join(t.TempDir(), "data", bolt.FileName)
+	use := func() {
+		db, err := bolt.Open(path, bolt.Options{})
+		ok(t, err)
+		_, err = db.Owners().Acquire(t.Context(), harness.Session{ID: "a"}, harness.Holder{})
+		ok(t, err)
+		ok(t, db.Prompts().Add(t.Context(), "a", "x"))
+		ok(t, filepath.WalkDir(filepath.Dir(path), func(p string, e fs.DirEntry, err error) error {
+			ok(t, err)
+			info, err := e.Info()
+			ok(t, err)
+			if info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s has mode %v", p, info.Mode())
+			}
+			return nil
+		}))
+		ok(t, db.Close())
+	}
+	use()
+	ok(t, os.Chmod(path, 0o644))
+	ok(t, os.Chmod(filepath.Dir(path), 0o755))
+	use()
+}
+
+// TestSharedDirectoryIsNotTakenFromOthers opens a database among other files.
+func TestSharedDirectoryIsNotTakenFromOthers(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "shared")
+	ok(t, os.Mkdir(dir, 0o755))
+	ok(t, os.Chmod(dir, 0o755))
+	ok(t, os.WriteFile(filepath.Join(dir, "report.txt"), nil, 0o644))
+	db, err := bolt.Open(filepath.Join(dir, bolt.FileName), bolt.Options{})
+	ok(t, err)
+	ok(t, db.Close())
+	info, err := os.Stat(dir)
+	ok(t, err)
+	if info.Mode().Perm() != 0o755 {
+		t.Fatalf("the directory has mode %v now", info.Mode())
+	}
+}
+
+// TestCheckNamesDamage lets the check find single damaged values.
+func TestCheckNamesDamage(t *testing.T) {
+	t.Parallel()
+	path := populated(t)
+	db, err := bolt.Open(path, bolt.Options{})
+	ok(t, err)
+	defer func() { ok(t, db.Close()) }()
+	report, err := db.Check(t.Context())
+	ok(t, err)
+	if len(report.Problems) != 0 || report.Sessions != 44 || report.Values < 500 {
+		t.Fatalf("report on a whole file %+v", report)
+	}
+	db.Settle()
+	raw, err := os.ReadFile(path)
+	ok(t, err)
+	at := bytes.Index(raw, []byte("question 7"))
+	if at < 0 {
+		t.Fatal("no such text in the file")
+	}
+	// Every copy: the file keeps old pages.
+	ok(t, os.WriteFile(path, bytes.ReplaceAll(raw, []byte("question 7"), []byte("question 8")), 0o600))
+	report, err = db.Check(t.Context())
+	ok(t, err)
+	found := fmt.Sprint(report.Problems)
+	if len(report.Problems) == 0 || !strings.Contains(found, "sessions/beta/conversation/") || !strings.Contains(found, "checksum") {
+		t.Fatalf("report %+v", report)
+	}
+}

@@ -1,6 +1,11 @@
 package bolt
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"cairn/harness"
+)
 
 // Settle closes the handle as the timer does, so that the next use opens the
 // file again.
@@ -19,4 +24,13 @@ func (d *DB) SetSchema(ctx context.Context, n int) error {
 		}
 		return meta.put(keyFormat, format{Schema: n, MinReader: n})
 	})
+}
+
+// HoldLock takes the lock in front of a database and returns what gives it back.
+func HoldLock(path string, h harness.Holder) (release func() error, err error) {
+	l, err := takeLock(context.Background(), path, h, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	return l.release, nil
 }

@@ -203,6 +203,9 @@ func (m Model) Bindings() []render.Binding {
 	return b
 }
 
+// key is the key of an action as a sentence names it.
+func (m Model) key(action, usual string) string { return widget.KeyFor(m.c.Keys, action, usual) }
+
 const keyGroup = "Memory"
 
 func (m Model) filterKeys() []render.Binding {
@@ -234,7 +237,7 @@ func (m Model) acting() []render.Binding {
 		none = "nothing is selected"
 	}
 	if trashed = none; ok && e.state() == harness.StateTrashed {
-		trashed = "it is in the trash: u brings it back"
+		trashed = "it is in the trash: " + m.key("browser.undo", "u") + " brings it back"
 	}
 	pin, off := "pin", "off"
 	if e.pinned() {

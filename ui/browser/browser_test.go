@@ -116,12 +116,26 @@ func TestAnEditOfWhatChangedElsewhereAsksOnce(t *testing.T) {
 	t.Parallel()
 	m := sample(t)
 	s := open(t, m, 80, 24).on("f6").keys("e").types(" mine")
-	theirs := "theirs"
-	m.edit(t, "f6", harness.FactEdit{Text: &theirs})
-	s.keys("ctrl+s").shows(`Changed elsewhere to "theirs"`, "customers mine")
+	theirs, law := "theirs", "law"
+	m.edit(t, "f6", harness.FactEdit{Text: &theirs, Category: &law})
+	s.keys("ctrl+s").shows(`Changed elsewhere; ^S again saves yours over it: "theirs"`, "customers mine", "was text     theirs", "category law")
 	s.keys("ctrl+s").shows("Saved f6 as v4.")
-	if got := m.fact(t, "f6").Text; got != "VAT id is optional for non-EU customers mine" {
-		t.Errorf("stored %q", got)
+	if got := m.fact(t, "f6"); got.Text != "VAT id is optional for non-EU customers mine" || got.Category != law {
+		t.Errorf("stored %+v", got)
+	}
+}
+
+func TestADraftOfWhatChangedMeanwhileSaysSo(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6").keys("e").types(" mine").keys("esc")
+	law := "law"
+	m.edit(t, "f6", harness.FactEdit{Category: &law})
+	s.send(Changed{})
+	s.settle()
+	s.keys("e").shows("f6 was changed meanwhile, now v3", "customers mine", "category law").keys("ctrl+s").shows("Saved f6 as v4.")
+	if got := m.fact(t, "f6"); !strings.HasSuffix(got.Text, " mine") || got.Category != law {
+		t.Errorf("stored %+v", got)
 	}
 }
 
@@ -155,11 +169,11 @@ func TestForgetAndUndo(t *testing.T) {
 	s := open(t, m, 80, 24).on("f6")
 	s.send(keyMsg("d"))
 	s.lacks("> f6", "  f6").settle()
-	s.shows(`Forgot f6 "VAT id is optional`, "u brings it back", "3 Trash 2")
+	s.shows(`Forgot f6. u brings it back (kept 30 days): "VAT id is optional`, "3 Trash 2")
 	if m.fact(t, "f6").State != harness.StateTrashed {
 		t.Error("the store still has it")
 	}
-	s.on("f4").keys("d", "u", "u").selectedIs("f6").shows("3 Trash 1", `f6 "VAT id is optional for non-EU customers" is back.`)
+	s.on("f4").keys("d", "u", "u").selectedIs("f6").shows("3 Trash 1", `f6 is back: "VAT id is optional for non-EU customers"`)
 	if m.fact(t, "f6").State != harness.StateActive || !m.fact(t, "f4").Pinned {
 		t.Error("undo did not bring both back as they were")
 	}
@@ -179,7 +193,7 @@ func TestRestoreFromTheTrash(t *testing.T) {
 	t.Parallel()
 	s := open(t, sample(t), 80, 24).keys("3")
 	s.keys("e").shows("It is in the trash: u brings it back.")
-	s.keys("u").shows("The trash is empty", `n2 "Old plan" is back.`)
+	s.keys("u").shows("The trash is empty", `n2 is back: "Old plan"`)
 	s.keys("2").shows("Old plan").selectedIs("n2")
 }
 

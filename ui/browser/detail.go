@@ -66,7 +66,7 @@ func (m Model) describe(e entry, width, height int) []string {
 	}
 	lines, more := widget.Lines(strings.TrimSpace(e.text()), width-1, room)
 	if n := len(lines); more && n > 0 {
-		lines[n-1] = m.oneLine(lines[n-1], width-14) + t.Ornaments.Ellipsis + " (v: all)"
+		lines[n-1] = m.oneLine(lines[n-1], width-14) + t.Ornaments.Ellipsis + " (" + m.key("browser.view", "v") + ": all)"
 	}
 	if e.kind == note && len(lines) > 0 {
 		lines[0] = t.Paints.Strong.On(lines[0])
@@ -137,7 +137,7 @@ func (m Model) meta(e entry, width int) []string {
 		add("said   ", `"`+strings.Join(strings.Fields(widget.Head(q, 2000)), " ")+`"`)
 	}
 	if e.revision() > 1 {
-		add("was    ", fmt.Sprintf("v%d now, changed %s (h: history)", e.revision(), m.moment(e.updated())))
+		add("was    ", fmt.Sprintf("v%d now, changed %s (%s: history)", e.revision(), m.moment(e.updated()), m.key("browser.history", "h")))
 	}
 	if e.kind == fact {
 		add("used   ", m.used(e.fact))
@@ -175,7 +175,7 @@ func (m Model) from(e entry) string {
 	if m.origin.of == src.Session && m.origin.gone {
 		return out + " (in the trash)"
 	}
-	return out + " (enter: go there)"
+	return out + " (" + m.key("browser.source", "enter") + ": go there)"
 }
 
 func (m Model) used(f harness.Fact) string {

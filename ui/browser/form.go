@@ -77,12 +77,19 @@ func (f form) draftKey() string {
 
 // dirty reports whether something was typed that is not saved.
 func (f form) dirty() bool {
+	return f.changed(0) || f.changed(1) || f.changed(2)
+}
+
+// onto is the form with what was typed in it, on top of what is stored now:
+// boxes that were not touched show what somebody else made of them.
+func (f form) onto(now form) form {
 	for i := range f.boxes {
-		if f.boxes[i].field.Text() != f.was[i] {
-			return true
+		if !f.changed(i) {
+			f.boxes[i] = now.boxes[i]
 		}
 	}
-	return false
+	f.was, f.base = now.was, now.base
+	return f
 }
 
 // big is the box for long text, which $EDITOR gets.
@@ -119,12 +126,11 @@ func (m Model) write(e entry) Model {
 	f := m.formOf(e)
 	m.notice = notice{}
 	if d, ok := m.drafts[f.draftKey()]; ok {
-		m.notice = notice{text: "Your unsaved text is back. ^R shows it as it was."}
+		m.notice = notice{text: "Your unsaved text is back. " + m.key("browser.revert", "ctrl+r") + " shows it as it was."}
 		if d.base != f.base {
 			m.notice.text = fmt.Sprintf("Your unsaved text is back; %s was changed meanwhile, now v%d.", f.id, f.base)
 		}
-		d.was = f.was
-		f = d
+		f = d.onto(f)
 	}
 	m.form.n++
 	f.n, f.saving = m.form.n, false
@@ -189,9 +195,9 @@ func (m Model) leaveForm() Model {
 		return m
 	}
 	m = m.keep(m.form)
-	again := "e"
+	again := m.key("browser.edit", "e")
 	if m.form.id == "" {
-		again = "n"
+		again = m.key("browser.new", "n")
 	}
 	m.notice = notice{text: "Not saved. " + again + " brings your text back."}
 	return m
@@ -298,7 +304,7 @@ func (m Model) onSaved(msg saved) (Model, tea.Cmd) {
 	m.notice = notice{text: fmt.Sprintf("Saved %s as v%d.", e.id(), e.revision())}
 	switch {
 	case !msg.created:
-		m.notice = notice{text: fmt.Sprintf("%s says this already: \"%s\". Nothing was added; n brings your text back.", e.id(), m.brief(e)), failed: true}
+		m.notice = notice{text: fmt.Sprintf("%s says this already, so nothing was added; %s brings your text back: \"%s\"", e.id(), m.key("browser.new", "n"), m.brief(e)), failed: true}
 	case e.revision() == 1:
 		m.notice = notice{text: fmt.Sprintf("Saved %s.", e.id())}
 	}
@@ -317,13 +323,13 @@ func (m Model) notSaved(msg saved, mine bool) Model {
 	case !mine:
 		m.notice = m.fail(msg.err)
 	case errors.Is(msg.err, errMoved):
-		m.form.base = msg.entry.revision()
-		m.notice = notice{text: fmt.Sprintf("Changed elsewhere to \"%s\". ^S again saves yours over it; h keeps both.", m.brief(msg.entry)), failed: true}
+		m.form = m.form.onto(m.formOf(msg.entry))
+		m.notice = notice{text: fmt.Sprintf("Changed elsewhere; %s again saves yours over it: \"%s\"", m.key("browser.save", "ctrl+s"), m.brief(msg.entry)), failed: true}
 	case errors.Is(msg.err, errTrashed):
 		m.form.base, m.form.revive = msg.entry.revision(), true
-		m.notice = notice{text: fmt.Sprintf("%s was forgotten elsewhere. ^S again brings it back with this text.", m.form.id), failed: true}
+		m.notice = notice{text: fmt.Sprintf("%s was forgotten elsewhere. %s again brings it back with this text.", m.form.id, m.key("browser.save", "ctrl+s")), failed: true}
 	case errors.Is(msg.err, harness.ErrNotFound) && m.form.id != "":
-		m.notice = notice{text: fmt.Sprintf("%s was deleted elsewhere. ^S again saves this as a new %s.", m.form.id, m.form.kind), failed: true}
+		m.notice = notice{text: fmt.Sprintf("%s was deleted elsewhere. %s again saves this as a new %s.", m.form.id, m.key("browser.save", "ctrl+s"), m.form.kind), failed: true}
 		m.form.id, m.form.key, m.form.base = "", m.c.NewKey(), 0
 	default:
 		m.notice = m.fail(msg.err)

@@ -281,7 +281,7 @@ func (m Model) forget() (Model, tea.Cmd) {
 	id := e.id()
 	m = m.hide(id, true)
 	m.gone = append(m.gone[:len(m.gone):len(m.gone)], id)
-	m.notice = notice{text: fmt.Sprintf("Forgot %s \"%s\". u brings it back (kept 30 days).", id, m.brief(e)), undo: true}
+	m.notice = notice{text: fmt.Sprintf("Forgot %s. %s brings it back (kept 30 days): \"%s\"", id, m.key("browser.undo", "u"), m.brief(e)), undo: true}
 	m.mode = modeList
 	ctx, c := m.ctx, m.c
 	m, look := m.look()
@@ -348,7 +348,7 @@ func (m Model) onRestored(msg restored) (Model, tea.Cmd) {
 	}
 	m = m.show(msg.id)
 	m.lists[tabOf(msg.id)] = m.lists[tabOf(msg.id)].selectID(msg.id)
-	m.notice = notice{text: fmt.Sprintf("%s \"%s\" is back.", msg.id, m.brief(msg.entry))}
+	m.notice = notice{text: fmt.Sprintf("%s is back: \"%s\"", msg.id, m.brief(msg.entry))}
 	return m.load()
 }
 

@@ -202,11 +202,11 @@ func (m Model) emptyWords() string {
 	case !m.has(fact) && m.tab == tabFacts, !m.has(note) && m.tab == tabNotes:
 		return "This memory is off."
 	case !m.filter.Empty():
-		return fmt.Sprintf("Nothing matches \"%s\". / and esc show all.", strings.TrimSpace(m.filter.Text()))
+		return fmt.Sprintf("Nothing matches \"%s\". %s and esc show all.", strings.TrimSpace(m.filter.Text()), m.key("browser.filter", "/"))
 	case m.tab == tabFacts:
-		return "No facts yet. n writes one; the model saves more when asked to remember."
+		return "No facts yet. " + m.key("browser.new", "n") + " writes one; the model saves more when asked to remember."
 	case m.tab == tabNotes:
-		return "No notes yet. n writes one."
+		return "No notes yet. " + m.key("browser.new", "n") + " writes one."
 	default:
 		return "The trash is empty. What is forgotten stays here for 30 days."
 	}

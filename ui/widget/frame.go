@@ -91,6 +91,20 @@ func KeyName(key string) string {
 	}
 }
 
+// KeyFor is the key of an action as a sentence names it: the usual one unless
+// the configuration has another.
+func KeyFor(keys map[string][]string, action, usual string) string {
+	own, ok := keys[action]
+	switch {
+	case !ok:
+		return KeyName(usual)
+	case len(own) == 0:
+		return "(no key)"
+	default:
+		return render.SafeLine(KeyName(own[0]))
+	}
+}
+
 // Footer is the line of the keys that work now, the most useful first, as many
 // as fit.
 func Footer(bindings []render.Binding, t *themes.Theme, width int) string {

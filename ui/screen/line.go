@@ -22,6 +22,13 @@ const tabStop = 8
 func parseLine(text string, width int, pen uv.Style) (uv.Line, uv.Style) {
 	line := uv.NewLine(width)
 	for x := 0; len(text) > 0; {
+		if x >= width { // only colours count from here on
+			at := strings.IndexByte(text, ansi.ESC)
+			if at < 0 {
+				break
+			}
+			text = text[at:]
+		}
 		switch c := text[0]; {
 		case c == ansi.ESC:
 			text = text[escape(text, &pen):]

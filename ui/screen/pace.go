@@ -6,9 +6,9 @@ const (
 	// echoEvery is the least time between two frames that the person caused.
 	echoEvery = 8 * time.Millisecond
 	// flowEvery is the least time between two frames that only a stream
-	// caused: a cell diff, the model's View and 40 bytes of framing a token
-	// would cost more than the token.
-	flowEvery = 32 * time.Millisecond
+	// caused: a cell diff, the model's View and the cursor's way there and back
+	// would cost more than each token.
+	flowEvery = 28 * time.Millisecond
 )
 
 // pacer says when the next frame may be drawn. The first after a quiet spell

@@ -12,6 +12,11 @@ import (
 // while it is written, for terminals that do not know synchronised updates.
 const hideAbove = 256
 
+// syncFrom is the size of a frame in bytes from which it is marked as one. A
+// frame below it that changes one row at most cannot be seen half drawn, and
+// while text streams the marks would outweigh it.
+const syncFrom = 64
+
 // scrollFrom is the number of changed rows from which a scroll is looked for.
 const scrollFrom = 4
 
@@ -40,6 +45,7 @@ type painter struct {
 	seen, next    map[string]parsed
 	lines         []string
 	caret         caret
+	unsure        bool // others have written: colours and cursor may be anything
 }
 
 // newPainter makes a painter for a cleared terminal of the given TERM and size.
@@ -69,7 +75,7 @@ func (p *painter) resize(width, height int) {
 func (p *painter) invalidate() {
 	p.term.SetPosition(-1, -1)
 	p.term.Erase()
-	p.caret.visible = false
+	p.unsure = true
 }
 
 // paint returns the bytes that turn what is shown into view, with the cursor
@@ -80,29 +86,37 @@ func (p *painter) paint(view string, want caret) []byte {
 	dropped := p.split(view)
 	// Looking for lines that moved costs more than all the rest; with few rows
 	// changed there is nothing to find.
-	p.term.SetScrollOptim(p.fill() >= scrollFrom)
+	changed := p.fill()
+	p.term.SetScrollOptim(changed >= scrollFrom)
 	p.out.Reset()
 	p.out.WriteString(syncBegin)
 	p.term.Render(p.buf)
 	want.x, want.y = min(max(want.x, 0), p.width-1), want.y-dropped
 	want.visible = want.visible && want.y >= 0 && want.y < p.height
-	hide := p.caret.visible && (!want.visible || p.term.Buffered() > hideAbove)
+	hide := p.caret.visible && p.term.Buffered() > hideAbove || !want.visible && (p.caret.visible || p.unsure)
+	show := want.visible && (hide || !p.caret.visible || p.unsure)
+	if p.unsure {
+		p.out.WriteString(plain)
+	}
 	if hide {
 		p.out.WriteString(cursorHide)
 	}
 	if want.visible {
 		p.term.MoveTo(want.x, want.y)
 	}
-	before := p.out.Len()
+	empty := p.term.Buffered() == 0 && !hide && !show
 	if err := p.term.Flush(); err != nil { // a bytes.Buffer takes everything
 		panic(err)
 	}
-	if want.visible && (hide || !p.caret.visible) {
+	if show {
 		p.out.WriteString(cursorShow)
 	}
-	p.caret = want
-	if p.out.Len() == before && !hide {
+	p.caret, p.unsure = want, false
+	if empty {
 		return nil
+	}
+	if size := p.out.Len() - len(syncBegin); changed <= 1 && size < syncFrom {
+		return p.out.Bytes()[len(syncBegin):]
 	}
 	p.out.WriteString(syncEnd)
 	return p.out.Bytes()

@@ -95,15 +95,9 @@ func (s *Screen) paused() {
 	s.resumed()
 }
 
-// ended is told of a signal to end and returns whether it ends the program.
-// An interrupt is for whoever has the terminal.
-func (s *Screen) ended(sig os.Signal) bool {
-	if sig == os.Interrupt && s.lent() {
-		return false
-	}
-	s.fail(&SignalError{sig})
-	return true
-}
+// ends tells whether a signal ends the program: an interrupt is for whoever
+// has the terminal.
+func (s *Screen) ends(sig os.Signal) bool { return sig != os.Interrupt || !s.lent() }
 
 // lent tells whether others have the terminal.
 func (s *Screen) lent() bool {

@@ -227,7 +227,7 @@ func TestTheTerminalIsRestoredHoweverTheProgramEnds(t *testing.T) {
 				t.Errorf("exit status %d, want %d; written %q", got, tc.exit, s.written())
 			}
 			s.restored()
-			if !strings.Contains(s.written(), mouseOff+leaveModes) {
+			if !strings.Contains(s.written(), mouseOff+keysOff+leaveModes) {
 				t.Error("reports of the mouse are still on")
 			}
 			log, err := os.ReadFile(s.log)

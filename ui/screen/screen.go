@@ -60,6 +60,7 @@ type Screen struct {
 	tty    *tty
 	out    io.Writer
 	opened time.Time
+	keysOn string         // what makes keys unambiguous on this terminal
 	done   chan struct{}  // closed by Close
 	known  *BackgroundMsg // what the environment says of the background
 
@@ -101,13 +102,16 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Screen{log: o.Log, now: o.Now, tty: t, out: out, opened: o.Now(), done: make(chan struct{}), mouse: o.Mouse}
+	s := &Screen{log: o.Log, now: o.Now, tty: t, out: t, opened: o.Now(), done: make(chan struct{}), mouse: o.Mouse}
 	s.paint = newPainter(kind, fallbackWidth, fallbackHeight)
 	ask := ""
 	if dark, known := background.FromEnv(o.Getenv("COLORFGBG")); known {
 		s.known = &BackgroundMsg{Dark: dark}
 	} else if kind != "linux" {
 		ask = askBackground
+	}
+	if kind != "linux" {
+		s.keysOn = keysOn
 	}
 	s.resize()
 	s.watch(s.done)
@@ -129,11 +133,7 @@ func (s *Screen) enter(more string) error {
 	}
 	s.active = true
 	s.paint.invalidate()
-	modes := enterModes
-	if s.mouse {
-		modes += mouseOn
-	}
-	return s.write([]byte(modes + more))
+	return s.write([]byte(enterModes + s.keysOn + s.mouseOn() + more))
 }
 
 // leave undoes enter.
@@ -145,6 +145,9 @@ func (s *Screen) leave() error {
 	}
 	s.active = false
 	modes := leaveModes
+	if s.keysOn != "" {
+		modes = keysOff + modes
+	}
 	if s.mouse {
 		modes = mouseOff + modes
 	}
@@ -205,6 +208,14 @@ func (s *Screen) setMouse(on bool) error {
 		return s.write([]byte(mouseOn))
 	}
 	return s.write([]byte(mouseOff))
+}
+
+// mouseOn is what turns reports of the mouse on, if they are wanted.
+func (s *Screen) mouseOn() string {
+	if s.mouse {
+		return mouseOn
+	}
+	return ""
 }
 
 // resize looks up the size and returns it with whether it is new. A terminal

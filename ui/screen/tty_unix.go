@@ -38,7 +38,7 @@ func openTTY(in, out *os.File) (*tty, error) {
 			return nil, fmt.Errorf("pipe to call off reads: %w", errors.Join(err, t.close()))
 		}
 	}
-	if t.wake[0] >= unix.FD_SETSIZE || int(in.Fd()) >= unix.FD_SETSIZE {
+	if t.wake[0] >= unix.FD_SETSIZE || max(in.Fd(), out.Fd()) >= unix.FD_SETSIZE {
 		return nil, fmt.Errorf("wait for keys: %w", errors.Join(syscall.EMFILE, t.close()))
 	}
 	return t, nil
@@ -113,6 +113,24 @@ func (t *tty) read(b []byte, d time.Duration) (int, error) {
 	}
 }
 
+// Write writes all of b. A program that had the terminal before may have left
+// it unwilling to wait.
+func (t *tty) Write(b []byte) (int, error) {
+	done := 0
+	for {
+		n, err := t.out.Write(b[done:])
+		done += n
+		if !errors.Is(err, unix.EAGAIN) {
+			return done, err
+		}
+		var set unix.FdSet
+		set.Set(int(t.out.Fd()))
+		if _, err := unix.Select(int(t.out.Fd())+1, nil, &set, nil, nil); err != nil && !errors.Is(err, unix.EINTR) {
+			return done, fmt.Errorf("wait to write: %w", err)
+		}
+	}
+}
+
 // callOff ends the read under way, or the next one.
 func (t *tty) callOff() error {
 	_, err := unix.Write(t.wake[1], []byte{0})
@@ -161,8 +179,9 @@ func (s *Screen) watch(done <-chan struct{}) {
 				s.paused()
 				signal.Notify(pause, syscall.SIGTSTP)
 			case sig := <-quit:
-				if s.ended(sig) {
+				if s.ends(sig) {
 					signal.Stop(quit) // a second one ends the process at once
+					s.fail(&SignalError{sig})
 				}
 			}
 		}

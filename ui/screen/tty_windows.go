@@ -105,6 +105,9 @@ func (t *tty) read(b []byte, d time.Duration) (int, error) {
 	return n, err
 }
 
+// Write writes all of b.
+func (t *tty) Write(b []byte) (int, error) { return t.out.Write(b) }
+
 // callOff ends the wait under way, or the next one.
 func (t *tty) callOff() error {
 	if err := windows.SetEvent(t.wake); err != nil {
@@ -138,8 +141,9 @@ func (s *Screen) watch(done <-chan struct{}) {
 			case <-tick.C:
 				s.resized()
 			case sig := <-quit:
-				if s.ended(sig) {
+				if s.ends(sig) {
 					signal.Stop(quit)
+					s.fail(&SignalError{sig})
 				}
 			}
 		}

@@ -102,7 +102,7 @@ var (
 )
 
 func (m *model) View() string {
-	room := m.height - 3
+	room := max(m.height-3, 0)
 	last := m.wrap(m.last)
 	lines := append(m.done[:len(m.done):len(m.done)], last...)
 	lines = lines[max(len(lines)-room, 0):]

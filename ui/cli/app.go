@@ -85,7 +85,7 @@ func (a *app) store(ctx context.Context) (Store, error) {
 	if err != nil {
 		return Store{}, err
 	}
-	if c.Dir == "" {
+	if c.Dir == "" && (!a.flags.ephemeral || !c.NoMemory) {
 		_, err := dataDir(a.s)
 		return Store{}, err
 	}

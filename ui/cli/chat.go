@@ -25,6 +25,9 @@ func (a *app) openChat(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.checkTheme(c.Setup.Config); err != nil {
+		return err
+	}
 	if err := a.checkModel(ctx, &c); err != nil {
 		return err
 	}

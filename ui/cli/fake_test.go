@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -38,6 +39,9 @@ func (r *fakeRun) Wait(context.Context) (harness.Result, error) { return r.resul
 func (e *fakeEngine) Start(ctx context.Context, q harness.StartRequest) (harness.RunHandle, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if q.Config.Model == "openai/keyless" {
+		return nil, &ProviderError{errors.New("openai: no key; set OPENAI_API_KEY")}
+	}
 	e.n++
 	id := harness.RunID(fmt.Sprintf("run%d", e.n))
 	user := q.Message

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -94,10 +96,20 @@ func (p *printing) run(ctx context.Context, prompt string) (err error) {
 		Lease: p.lease, Message: harness.UserText(prompt), Config: config, Dir: p.s.Dir,
 	})
 	if err != nil {
-		return fmt.Errorf("send to session %s: %w", meta.ID, err)
+		return startError(meta.ID, err)
 	}
 	p.remember(work, prompt)
 	return p.follow(ctx, work, h)
+}
+
+// startError words why a run did not start. A provider's reason, such as a
+// missing key, has nothing to do with the session.
+func startError(id harness.SessionID, err error) error {
+	var provider *ProviderError
+	if errors.As(err, &provider) {
+		return err
+	}
+	return fmt.Errorf("send to session %s: %w", id, err)
 }
 
 // remember adds the prompt to the history. An answer is worth more than its
@@ -133,11 +145,8 @@ func (p *printing) runConfig(ctx context.Context) (harness.RunConfig, error) {
 	} else if model.Value, err = m.Validate(ctx, model.Value); err != nil {
 		return harness.RunConfig{}, usage("the model from %s: %w", model.From, err)
 	}
-	return harness.RunConfig{Agent: agentName, Model: model.Value, System: c.systemFor(p.target.session).Value}, nil
+	return harness.RunConfig{Agent: cmp.Or(p.wire.Agent, "cairn@1"), Model: model.Value, System: c.systemFor(p.target.session).Value}, nil
 }
-
-// agentName is "name@version" of the agent that the program runs.
-const agentName = "cairn@1"
 
 // offline reports whether a model is the built-in one.
 func offline(model string) bool {

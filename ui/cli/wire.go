@@ -15,6 +15,9 @@ import (
 type Wire struct {
 	// Version is printed by --version; empty means what the build says.
 	Version string
+	// Agent is "name@version" of the agent that runs record; empty means
+	// "cairn@1".
+	Agent string
 	// OpenStore opens the store in a directory, which it may have to make.
 	OpenStore func(ctx context.Context, dir string, o StoreOptions) (Store, error)
 	// CheckStore reads everything in the store of a directory and changes

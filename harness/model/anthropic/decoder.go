@@ -80,8 +80,10 @@ func (d *decoder) Event(_ string, data []byte) ([]byte, *model.Error) {
 
 func (d *decoder) count(c counts) {
 	for _, f := range []struct{ to, from **int64 }{
-		{&d.counted.Input, &c.Input}, {&d.counted.Output, &c.Output},
-		{&d.counted.CacheRead, &c.CacheRead}, {&d.counted.CacheWrite, &c.CacheWrite},
+		{&d.counted.Input, &c.Input},
+		{&d.counted.Output, &c.Output},
+		{&d.counted.CacheRead, &c.CacheRead},
+		{&d.counted.CacheWrite, &c.CacheWrite},
 	} {
 		if *f.from != nil {
 			*f.to = *f.from

@@ -65,7 +65,8 @@ func TestSealedReasoningComesAndGoes(t *testing.T) {
 	}
 	reply.Parts[2].Call.ID = "c1"
 	_, svc, err := ask(t, anthropic.Options{}, model.Request{Messages: []harness.Message{
-		harness.UserText("hi"), {Role: harness.RoleAssistant, Parts: reply.Parts},
+		harness.UserText("hi"),
+		{Role: harness.RoleAssistant, Parts: reply.Parts},
 		{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "c1", Text: "ok"}}}},
 	}}, start, stopped("end_turn"), ended)
 	if err != nil {

@@ -67,7 +67,8 @@ func TestThoughtSignaturesComeAndGo(t *testing.T) {
 	}
 	reply.Parts[1].Call.ID = "c1"
 	_, svc, err := ask(t, gemini.Options{}, model.Request{Messages: []harness.Message{
-		harness.UserText("hi"), {Role: harness.RoleAssistant, Parts: reply.Parts},
+		harness.UserText("hi"),
+		{Role: harness.RoleAssistant, Parts: reply.Parts},
 		{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "c1", Text: "ok"}}}},
 	}}, `{"candidates":[{"finishReason":"STOP"}]}`)
 	if err != nil {

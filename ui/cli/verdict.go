@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"cairn/harness"
+)
+
+// verdict turns how the run rests into an error with an exit code, nil if it
+// completed.
+func (p *printing) verdict(ctx context.Context, r harness.Result) error {
+	id := p.target.session.ID
+	kept := fmt.Sprintf("; what came is kept in session %s", id)
+	if p.flags.ephemeral {
+		kept = ""
+	}
+	switch r.Status {
+	case harness.RunCompleted:
+		return nil
+	case harness.RunAwaiting:
+		return fail(ExitApproval, "%s; decide with: cairn -r %s", waits(r.Pending), id)
+	case harness.RunPaused:
+		if p.taker.PID != 0 {
+			return fail(ExitBusy, "%s took session %s over; the answer goes on there", p.taker, id)
+		}
+		return fail(ExitFailed, "the answer was paused%s; go on with: cairn -r %s", kept, id)
+	case harness.RunCancelled:
+		if ctx.Err() != nil {
+			return fail(ExitInterrupted, "interrupted%s", kept)
+		}
+		return fail(ExitFailed, "the answer was cancelled%s", kept)
+	}
+	if ctx.Err() != nil {
+		return fail(ExitInterrupted, "interrupted%s", kept)
+	}
+	if r.Error == nil {
+		return fail(ExitFailed, "the run failed (%s)%s", r.Stop, kept)
+	}
+	return fail(failedCode(r.Error.Kind), "%w", r.Error)
+}
+
+// failedCode is the exit code of a failed run: 4 unless the reason lies on
+// this machine and not with the model's provider.
+func failedCode(kind string) int {
+	switch kind {
+	case "store", "internal", "closed", "spending_limit":
+		return ExitFailed
+	case "lost":
+		return ExitBusy
+	}
+	return ExitProvider
+}
+
+// waits says what a run waits for.
+func waits(pending []harness.Pending) string {
+	if len(pending) == 0 {
+		return "the run waits for a decision"
+	}
+	verb := "needs your approval"
+	if pending[0].Uncertain {
+		verb = "began and nobody saw it end"
+	}
+	text := fmt.Sprintf("the tool %s %s", pending[0].Call.Name, verb)
+	if n := len(pending) - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more wait", n)
+	}
+	return text
+}

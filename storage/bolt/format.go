@@ -39,6 +39,10 @@ type counters struct {
 	LastFact   int `json:"last_fact"`
 	LastNote   int `json:"last_note"`
 	LastDraft  int `json:"last_draft"`
+	// LastUsed is the session that was used last, LastOrder its place in
+	// recent/, also if it is deleted.
+	LastUsed  harness.SessionID `json:"last_used,omitempty"`
+	LastOrder uint64            `json:"last_order"`
 	// LastChange orders facts and notes by their last change.
 	LastChange int `json:"last_change"`
 	// The prompts are numbered from FirstPrompt to LastPrompt.

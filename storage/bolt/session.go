@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"cairn/harness"
@@ -177,43 +176,22 @@ func (s *session) touch() error {
 	if err != nil {
 		return err
 	}
-	newest, id := newestOrder(recent)
-	if id == s.info.ID {
-		return nil
+	c, err := s.t.counters()
+	if err != nil || c.LastUsed == s.info.ID {
+		return err
 	}
 	if s.info.Order != 0 {
 		if err := recent.del(s.recentKey()); err != nil {
 			return err
 		}
 	}
-	s.info.Order = max(uint64(s.t.now.UnixNano())&^pinnedBit, newest+1)
+	c.LastUsed, c.LastOrder = s.info.ID, max(uint64(s.t.now.UnixNano())&^pinnedBit, c.LastOrder+1)
+	s.info.Order = c.LastOrder
 	return recent.put(s.recentKey(), listed{})
 }
 
 // listed is the value of index keys that say all they have to say.
 type listed struct{}
-
-// newestOrder returns the highest order in recent/, whether pinned or not, and
-// whose it is.
-func newestOrder(recent bucket) (uint64, harness.SessionID) {
-	var newest uint64
-	var id harness.SessionID
-	c := recent.b.Cursor()
-	last, _ := c.Last()
-	var loose []byte
-	if k, _ := c.Seek(binary.BigEndian.AppendUint64(nil, pinnedBit)); k != nil {
-		loose, _ = c.Prev()
-	}
-	for _, k := range [][]byte{last, loose} {
-		if len(k) < 8 {
-			continue
-		}
-		if order := binary.BigEndian.Uint64(k) &^ pinnedBit; order >= newest && order < math.MaxInt64 {
-			newest, id = order, harness.SessionID(k[8:])
-		}
-	}
-	return newest, id
-}
 
 // writable returns the session of a lease for writing, made if this is its
 // first write.

@@ -1,5 +1,358 @@
 // Command cairn is a terminal chat with a language-model agent in which
-// nothing is lost.
+// nothing is lost. This file only wires: it hands the stores, models, tools and
+// screens to the command line, each built when a command first needs it.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cairn/harness"
+	"cairn/harness/agent"
+	"cairn/harness/memory"
+	"cairn/harness/model"
+	"cairn/harness/model/catalogue"
+	"cairn/harness/model/choose"
+	"cairn/harness/model/offline"
+	"cairn/harness/policy"
+	"cairn/harness/run"
+	"cairn/harness/tool"
+	"cairn/harness/tool/files"
+	"cairn/harness/tool/recall"
+	"cairn/storage/bolt"
+	"cairn/storage/mem"
+	"cairn/themes"
+	"cairn/ui"
+	"cairn/ui/chat"
+	"cairn/ui/cli"
+	"cairn/ui/screen"
+)
+
+func main() {
+	// Libraries that print to the standard logger would write over the screen.
+	log.SetOutput(io.Discard)
+	ctx, stop := cli.SignalContext(context.Background())
+	code := cli.Main(ctx, cli.System(), os.Args[1:], cli.Wire{
+		Agent:     agent.Version,
+		OpenStore: openStore, CheckStore: checkStore,
+		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
+		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
+			return newEngine(s, setup, false)
+		},
+		Models: openModels, Chat: openChat, Plain: openPlain, Themes: themes.Names,
+		Engines: []string{bolt.Engine},
+	})
+	stop()
+	os.Exit(code)
+}
+
+// stores are the conversations and runs of one start.
+type stores struct {
+	journal run.Journal
+	engine  string
+}
+
+// openStore opens the database of a directory. Ephemeral chats keep their
+// conversations and runs in memory; facts and notes are those of the directory.
+func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, error) {
+	var s cli.Store
+	if !o.Ephemeral || !o.NoMemory {
+		db, err := bolt.Open(filepath.Join(dir, bolt.FileName), bolt.Options{
+			Now: o.Now, Logger: o.Log, Purpose: o.Purpose, Terminal: o.Terminal,
+		})
+		if err != nil {
+			return s, err
+		}
+		s = cli.Store{
+			Sessions: db.Sessions(), Transcript: db.Transcript(), Owners: db.Owners(), Drafts: db.Drafts(),
+			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
+			Native: stores{journal: db.Journal(), engine: bolt.Engine}, Close: db.Close,
+		}
+	}
+	if o.Ephemeral {
+		m := mem.New(o.Now)
+		s.Sessions, s.Transcript, s.Owners, s.Drafts = m.Sessions(), m.Transcript(), m.Owners(), m.Drafts()
+		s.Prompts, s.Search, s.Watch, s.Runs = m.Prompts(), m.Searcher(), m, m.Journal()
+		s.Native = stores{journal: m.Journal(), engine: mem.Engine}
+		if s.Close == nil {
+			s.Close = func() error { return nil }
+		}
+	}
+	if o.NoMemory {
+		s.Facts, s.Notes = nil, nil
+	}
+	return s, nil
+}
+
+// checkStore reads everything in the database of a directory.
+func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
+	path := filepath.Join(dir, bolt.FileName)
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		return cli.StoreReport{}, fmt.Errorf("check %s: %w", path, harness.ErrNotFound)
+	}
+	db, err := bolt.Open(path, bolt.Options{Purpose: "check"})
+	if err != nil {
+		return cli.StoreReport{}, err
+	}
+	defer db.Close()
+	report, err := db.Check(ctx)
+	if err == nil && len(report.Problems) > 0 {
+		err = fmt.Errorf("check %s: %w: %s", path, harness.ErrDamaged, strings.Join(report.Problems, "; "))
+	}
+	if err != nil {
+		return cli.StoreReport{}, err
+	}
+	n, err := db.Stats(ctx)
+	if err != nil {
+		return cli.StoreReport{}, err
+	}
+	sessions, err := db.Sessions().List(ctx, harness.SessionFilter{})
+	messages := 0
+	for _, s := range sessions {
+		messages += s.Messages
+	}
+	return cli.StoreReport{
+		Path: path, Bytes: n.Size, Schema: n.Schema, Sessions: n.Sessions, Messages: messages, Facts: n.Facts, Notes: n.Notes,
+	}, err
+}
+
+// newEngine returns what executes runs. Without a person at the screen the
+// tools that read files are off: there are no rules yet that could allow them.
+func newEngine(s cli.Store, setup cli.Setup, attended bool) (*run.Local, error) {
+	set := &tool.Set{Log: setup.Log}
+	if s.Facts != nil || s.Notes != nil {
+		if err := recall.RegisterMemoryTools(set, s.Facts, s.Notes); err != nil {
+			return nil, err
+		}
+	}
+	if attended {
+		for _, make := range []func(string) (tool.Tool, error){files.ReadFile, files.ListDirectory} {
+			t, err := make("")
+			if err != nil {
+				return nil, err
+			}
+			if err := set.Add(t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	env := environment(setup)
+	composer := &memory.Composer{Facts: s.Facts, Notes: s.Notes}
+	native := s.Native.(stores)
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name of this machine: %w", err)
+	}
+	return run.NewLocal(run.Options{
+		Journal: native.journal, Transcript: s.Transcript, Engine: native.engine, Host: host, Now: setup.Now, Logger: setup.Log,
+		Steps: func(ctx context.Context, c harness.RunConfig) (agent.Steps, error) {
+			m, info, err := choose.Build(ctx, c.Model, env)
+			if err != nil {
+				return agent.Steps{}, &cli.ProviderError{Err: err}
+			}
+			return agent.Steps{
+				Model: m, Info: info, Tools: set, Policy: policy.Static{}, Compose: composer.Compose, Now: setup.Now,
+				Used: func(ctx context.Context, ids []string) { used(ctx, s.Facts, setup, ids) },
+			}, nil
+		},
+	}), nil
+}
+
+// used counts the use of facts in an answer.
+func used(ctx context.Context, facts harness.Facts, setup cli.Setup, ids []string) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, "f") })
+	if facts == nil || len(ids) == 0 {
+		return
+	}
+	if err := facts.Used(ctx, ids...); err != nil {
+		setup.Log.Warn("count use of facts", "error", err.Error())
+	}
+}
+
+// environment is where keys, addresses and models come from.
+func environment(setup cli.Setup) choose.Env {
+	var o catalogue.Overrides
+	bases := map[string]string{}
+	for name, p := range setup.Config.Providers {
+		bases[name] = p.BaseURL
+		o.Providers = append(o.Providers, catalogue.Provider{ID: name, Kind: catalogue.Kind(p.Kind), BaseURL: p.BaseURL})
+	}
+	for name, limits := range setup.Config.Models {
+		o.Models = append(o.Models, overridden(name, limits))
+	}
+	return choose.Env{
+		Getenv: setup.Getenv, BaseURLs: bases, Catalogue: catalogue.New(o),
+		Key: func(provider string) string { return setup.Config.Providers[provider].APIKey },
+	}
+}
+
+// overridden is what a configuration says of a model.
+func overridden(name string, l cli.ModelLimits) model.Info {
+	i := model.Info{ID: name, PriceKnown: l.InputPrice != nil || l.OutputPrice != nil}
+	set(&i.Window, l.Window)
+	set(&i.MaxOutput, l.MaxOutput)
+	set(&i.InputPrice, l.InputPrice)
+	set(&i.OutputPrice, l.OutputPrice)
+	return i
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// models answers the command line's questions about models.
+type models struct{ env choose.Env }
+
+func openModels(_ context.Context, setup cli.Setup) (cli.Models, error) {
+	return models{environment(setup)}, nil
+}
+
+// List implements [cli.Models].
+func (m models) List(context.Context) ([]cli.ModelInfo, error) {
+	var list []cli.ModelInfo
+	for _, p := range m.env.Catalogue.Providers() {
+		from := m.env.KeyFrom(p.ID)
+		for _, i := range p.Models {
+			list = append(list, cli.ModelInfo{
+				Name: i.ID, Window: i.Window, MaxOutput: i.MaxOutput, InputPrice: i.InputPrice, OutputPrice: i.OutputPrice,
+				PriceKnown: i.PriceKnown, Key: from, Local: p.Local,
+			})
+		}
+	}
+	return list, nil
+}
+
+// Default implements [cli.Models].
+func (m models) Default(ctx context.Context) (name, why string, err error) {
+	name, why = m.env.Default(ctx)
+	return name, why, nil
+}
+
+// Validate implements [cli.Models].
+func (m models) Validate(_ context.Context, name string) (string, error) { return m.env.Resolve(name) }
+
+// Keys implements [cli.Models].
+func (m models) Keys(context.Context) ([]cli.KeyState, error) {
+	var list []cli.KeyState
+	for _, id := range catalogue.Main() {
+		p, _ := m.env.Catalogue.Provider(id)
+		list = append(list, cli.KeyState{Provider: id, From: m.env.KeyFrom(id), Wanted: p.KeyVars[0], Address: m.env.Address(id)})
+	}
+	return list, nil
+}
+
+// Servers implements [cli.Models].
+func (m models) Servers(ctx context.Context) ([]cli.Server, error) {
+	var list []cli.Server
+	for _, s := range m.env.Local(ctx) {
+		list = append(list, cli.Server{Name: s.Provider, Address: s.BaseURL, Models: s.Models})
+	}
+	return list, nil
+}
+
+// chatDeps is what both front ends are made of.
+func chatDeps(c cli.ChatSetup, engine harness.Engine) ui.Deps {
+	env := environment(c.Setup)
+	options := themes.Options{Profile: themes.DetectProfile(c.Setup.Getenv, true)}
+	if !c.Color {
+		options.Profile = themes.NoColor
+	}
+	return ui.Deps{
+		Engine: engine, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
+		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
+		Notes: c.Store.Notes, Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
+		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
+		Notices: c.Notices, Now: c.Setup.Now, Log: c.Setup.Log, Keys: keys(c.Setup.Config),
+		NewSession: func() harness.Session {
+			return harness.Session{ID: harness.SessionID(harness.NewID()), Dir: c.Session.Dir}
+		},
+		Theme: func(dark bool) *themes.Theme {
+			t, err := themes.Load(c.Theme, dark, options)
+			if err != nil {
+				// The command line has checked the name before the screen opened.
+				t, _ = themes.Load(themes.Auto, dark, options)
+			}
+			return t
+		},
+		Config: func(ctx context.Context, s harness.Session) (chat.Setup, error) { return settle(ctx, c, env, s) },
+	}
+}
+
+// settle returns the configuration of a session's next turn: the model given
+// with a flag, else the session's own, else what environment and files say,
+// else the default rule.
+func settle(ctx context.Context, c cli.ChatSetup, env choose.Env, s harness.Session) (chat.Setup, error) {
+	name, notice := c.Model, ""
+	if s.Model != "" && (c.ModelFrom != "--model" || s.ID != c.Session.ID || s.Model != c.Session.Model) {
+		name = s.Model // set for the session, or set since the start
+	}
+	if name == "" {
+		var why string
+		if name, why = env.Default(ctx); name == offline.ID {
+			notice = "No model is set up (" + why + "): this is the built-in one, without weights. Set a key such as ANTHROPIC_API_KEY for a real one."
+		}
+	}
+	name, err := env.Resolve(name)
+	if err != nil {
+		return chat.Setup{}, err
+	}
+	system := c.System // settled for the session that was opened
+	if s.ID != c.Session.ID {
+		if system = s.System; system == "" {
+			system = c.Setup.Config.System
+		}
+	}
+	info := env.Catalogue.Info(name)
+	return chat.Setup{
+		Run:   harness.RunConfig{Agent: agent.Version, Model: name, System: system},
+		Label: name, Window: int64(info.Window), Notice: notice,
+	}, nil
+}
+
+// keys are the rebound keys by action.
+func keys(c cli.Config) map[string][]string {
+	m := map[string][]string{}
+	for action, list := range c.Keys {
+		m[action] = list
+	}
+	return m
+}
+
+// openChat opens the full-screen chat.
+func openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err error) {
+	engine, err := newEngine(c.Store, c.Setup, true)
+	if err != nil {
+		return exit, err
+	}
+	in, out := os.Stdin, os.Stdout
+	s, err := screen.Open(in, out, screen.Options{Mouse: c.Mouse, Log: c.Setup.Log, Getenv: c.Setup.Getenv, Now: c.Setup.Now})
+	if errors.Is(err, screen.ErrDumb) || errors.Is(err, screen.ErrNotTerminal) {
+		return exit, fmt.Errorf("%w; use --plain, or cairn -p for one answer", err)
+	}
+	if err != nil {
+		return exit, err
+	}
+	defer s.Recover()
+	last, err := s.Run(ctx, ui.New(ctx, chatDeps(c, engine)))
+	err = errors.Join(err, engine.Close(context.WithoutCancel(ctx)))
+	if m, ok := last.(ui.Model); ok {
+		e := m.Exit()
+		exit = cli.ChatExit{Session: e.Session, Saved: e.Saved}
+		err = errors.Join(err, e.Unsaved)
+	}
+	return exit, err
+}
+
+// openPlain opens the linear chat.
+func openPlain(context.Context, cli.ChatSetup) (cli.ChatExit, error) {
+	return cli.ChatExit{}, errors.New("the linear chat is not in this version; use cairn -p for one answer at a time")
+}

@@ -44,8 +44,8 @@ type Config struct {
 	Keys map[string][]string
 }
 
-// Intent is what the root is to do; nil means nothing. It is one of Open, Edit
-// and Back.
+// Intent is what the root is to do; nil means nothing. It is one of Open, Edit,
+// Help and Back.
 type Intent interface{ intent() }
 
 type (
@@ -62,12 +62,15 @@ type (
 		Text, Name string
 		Done       func(text string, err error) tea.Msg
 	}
+	// Help asks for the help overlay with the keys of this screen.
+	Help struct{}
 	// Back asks for the screen before.
 	Back struct{}
 )
 
 func (Open) intent() {}
 func (Edit) intent() {}
+func (Help) intent() {}
 func (Back) intent() {}
 
 // Msg is any message that belongs to this screen.
@@ -120,6 +123,7 @@ type Model struct {
 	page   page
 	notice notice
 	gone   []string // ids that u brings back, last last
+	back   string   // the id that is to come back once the store has forgotten it
 
 	loading loading
 	origin  origin
@@ -182,6 +186,10 @@ func (m Model) SetTheme(t *themes.Theme) Model {
 
 // Bindings are the keys of the screen as they are now.
 func (m Model) Bindings() []render.Binding {
+	help := render.Binding{Action: "browser.help", Keys: []string{"?", "f1"}, Help: "help", Group: keyGroup, Rank: 11}
+	if m.mode == modeForm || m.mode == modeFilter {
+		help.Keys = []string{"f1"}
+	}
 	var b []render.Binding
 	switch m.mode {
 	case modeForm:
@@ -195,6 +203,7 @@ func (m Model) Bindings() []render.Binding {
 	default:
 		b = m.listKeys()
 	}
+	b = append(b, help)
 	for i := range b {
 		if keys, ok := m.c.Keys[b[i].Action]; ok {
 			b[i].Keys = slices.Clone(keys)

@@ -180,6 +180,19 @@ func TestForgetAndUndo(t *testing.T) {
 	s.keys("u").shows("Nothing was forgotten here.")
 }
 
+func TestUndoPressedBeforeTheStoreForgotStillUndoes(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 80, 24).on("f6")
+	s.send(keyMsg("d"))
+	s.send(keyMsg("u"))
+	slices.Reverse(s.cmds)
+	s.settle()
+	if s.selectedIs("f6"); m.fact(t, "f6").State != harness.StateActive {
+		t.Error("it stayed forgotten")
+	}
+}
+
 func TestForgettingThatFailsPutsItBack(t *testing.T) {
 	t.Parallel()
 	m := sample(t)
@@ -467,4 +480,15 @@ func BenchmarkTenThousandFacts(b *testing.B) {
 			}
 		}
 	})
+}
+
+func TestHelpIsAskedForButAQuestionMarkCanBeTyped(t *testing.T) {
+	t.Parallel()
+	if s := open(t, sample(t), 80, 24).keys("?"); s.last != (Help{}) {
+		t.Errorf("? gives %#v", s.last)
+	}
+	s := open(t, sample(t), 80, 24).keys("n", "?", "f1").shows("text     ?")
+	if s.last != (Help{}) {
+		t.Errorf("f1 gives %#v", s.last)
+	}
 }

@@ -299,9 +299,13 @@ func (m Model) forget() (Model, tea.Cmd) {
 func (m Model) onForgotten(msg forgotten) (Model, tea.Cmd) {
 	if msg.err == nil || errors.Is(msg.err, harness.ErrNotFound) {
 		m = m.hide(msg.id, false)
+		if m.back == msg.id {
+			return m.bring(msg.id)
+		}
 		return m.load()
 	}
 	m = m.show(msg.id)
+	m.back = ""
 	m.lists[tabOf(msg.id)] = m.lists[tabOf(msg.id)].selectID(msg.id)
 	m.gone = slices.DeleteFunc(slices.Clone(m.gone), func(id string) bool { return id == msg.id })
 	m.notice = m.fail(fmt.Errorf("forget %s: %w", msg.id, msg.err))
@@ -321,6 +325,16 @@ func (m Model) restore() (Model, tea.Cmd) {
 	if id == "" {
 		return m, nil
 	}
+	if m.loading.hidden[id] { // the store is still at it; restoring now might come first
+		m.back = id
+		return m, nil
+	}
+	return m.bring(id)
+}
+
+// bring restores one thing.
+func (m Model) bring(id string) (Model, tea.Cmd) {
+	m.back = ""
 	m.gone = slices.DeleteFunc(slices.Clone(m.gone), func(g string) bool { return g == id })
 	ctx, c := m.ctx, m.c
 	return m, func() tea.Msg {

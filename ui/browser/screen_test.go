@@ -228,7 +228,7 @@ func keyMsg(name string) tea.KeyMsg {
 	named := map[string]tea.KeyType{
 		"up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
 		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "backspace": tea.KeyBackspace, "ctrl+_": tea.KeyCtrlUnderscore,
-		"left": tea.KeyLeft, "right": tea.KeyRight, "tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "tab": tea.KeyTab, "f1": tea.KeyF1, "shift+tab": tea.KeyShiftTab,
 	}
 	if t, ok := named[name]; ok {
 		return tea.KeyMsg{Type: t}

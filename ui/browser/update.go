@@ -81,6 +81,8 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		m.notice = notice{}
 	}
 	switch {
+	case action == "browser.help":
+		return m, nil, Help{}
 	case m.mode == modeForm:
 		return m.onFormKey(k, action)
 	case m.mode == modeFilter:

@@ -252,7 +252,7 @@ func keyMsg(name string) tea.KeyMsg {
 	named := map[string]tea.KeyType{
 		"up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
 		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "backspace": tea.KeyBackspace, "ctrl+_": tea.KeyCtrlUnderscore,
-		"left": tea.KeyLeft, "right": tea.KeyRight,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "f1": tea.KeyF1,
 	}
 	if t, ok := named[name]; ok {
 		return tea.KeyMsg{Type: t}

@@ -1,7 +1,6 @@
 package picker
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -51,14 +50,6 @@ type (
 		records []harness.Record
 		err     error
 	}
-	deleted struct {
-		gone gone
-		err  error
-	}
-	restored struct {
-		gone gone
-		err  error
-	}
 	edited struct {
 		n       int // of the rename, 0 for a pin
 		session harness.Session
@@ -69,8 +60,6 @@ type (
 func (listed) pickerMsg()    {}
 func (searched) pickerMsg()  {}
 func (previewed) pickerMsg() {}
-func (deleted) pickerMsg()   {}
-func (restored) pickerMsg()  {}
 func (edited) pickerMsg()    {}
 
 // load reads the list, after the reading that is under way if there is one.
@@ -150,56 +139,6 @@ func (m Model) onSearched(msg searched) (Model, tea.Cmd) {
 	return m, tea.Batch(look, again)
 }
 
-// remove deletes the selected session. It leaves the list at once and comes
-// back if the store refuses.
-func (m Model) remove() (Model, tea.Cmd) {
-	s, ok := m.selected()
-	if !ok {
-		return m, nil
-	}
-	g := gone{s.ID, m.title(s)}
-	m.list = m.list.hide(s.ID, true, m.today())
-	m.gone = append(m.gone[:len(m.gone):len(m.gone)], g)
-	m.notice = notice{text: fmt.Sprintf("Deleted \"%s\". ^U brings it back (kept 30 days).", g.title), undo: true}
-	ctx, sessions := m.ctx, m.c.Sessions
-	m, look := m.look()
-	return m, tea.Batch(look, func() tea.Msg { return deleted{g, sessions.Delete(ctx, g.id)} })
-}
-
-func (m Model) onDeleted(msg deleted) (Model, tea.Cmd) {
-	if msg.err == nil || errors.Is(msg.err, harness.ErrNotFound) {
-		m.list = m.list.hide(msg.gone.id, false, m.today())
-		return m.load()
-	}
-	m.list = m.list.unhide(msg.gone.id, m.today()).selectKey(key{session: msg.gone.id})
-	m.gone = without(m.gone, msg.gone.id)
-	m.notice = m.fail(fmt.Errorf("delete session %s: %w", msg.gone.id, msg.err))
-	return m, nil
-}
-
-// undelete brings back the session deleted last.
-func (m Model) undelete() (Model, tea.Cmd) {
-	if len(m.gone) == 0 {
-		return m, nil
-	}
-	g := m.gone[len(m.gone)-1]
-	m.gone = m.gone[:len(m.gone)-1]
-	m.notice = notice{}
-	ctx, sessions := m.ctx, m.c.Sessions
-	return m, func() tea.Msg { return restored{g, sessions.Restore(ctx, g.id)} }
-}
-
-func (m Model) onRestored(msg restored) (Model, tea.Cmd) {
-	if msg.err != nil {
-		m.gone = append(m.gone[:len(m.gone):len(m.gone)], msg.gone)
-		m.notice = m.fail(fmt.Errorf("restore session %s: %w", msg.gone.id, msg.err))
-		return m, nil
-	}
-	m.list = m.list.unhide(msg.gone.id, m.today()).selectKey(key{session: msg.gone.id})
-	m.notice = notice{text: fmt.Sprintf("\"%s\" is back.", msg.gone.title)}
-	return m.load()
-}
-
 // edit changes the description of a session.
 func (m Model) edit(n int, id harness.SessionID, e harness.SessionEdit) tea.Cmd {
 	ctx, sessions := m.ctx, m.c.Sessions
@@ -230,13 +169,3 @@ func (m Model) onEdited(msg edited) (Model, tea.Cmd) {
 
 // fail is the line about an error. What was typed stays.
 func (m Model) fail(err error) notice { return notice{text: m.c.Words(err), failed: true} }
-
-func without(gs []gone, id harness.SessionID) []gone {
-	var out []gone
-	for _, g := range gs {
-		if g.id != id {
-			out = append(out, g)
-		}
-	}
-	return out
-}

@@ -30,6 +30,9 @@ type Config struct {
 	Transcript harness.Transcript
 	// Search finds messages under the titles; nil finds titles only.
 	Search harness.Searcher
+	// Facts lets a person forget what was learned from a chat together with it;
+	// nil leaves that out.
+	Facts harness.Facts
 	// Self tells this process from other holders; a zero PID means this one.
 	Self harness.Holder
 	// Theme is required; SetTheme changes it.
@@ -44,7 +47,7 @@ type Config struct {
 }
 
 // Intent is what the root is to do; nil means nothing. It is one of Open,
-// NewChat and Back.
+// NewChat, Help and Back.
 type Intent interface{ intent() }
 
 type (
@@ -56,12 +59,15 @@ type (
 	}
 	// NewChat asks for a chat without messages.
 	NewChat struct{}
+	// Help asks for the help overlay with the keys of this screen.
+	Help struct{}
 	// Back asks for the screen before.
 	Back struct{}
 )
 
 func (Open) intent()    {}
 func (NewChat) intent() {}
+func (Help) intent()    {}
 func (Back) intent()    {}
 
 // Msg is any message that belongs to this screen.
@@ -103,10 +109,14 @@ type notice struct {
 	undo   bool
 }
 
-// gone is a deleted session that undo can bring back.
+// gone is a deleted session that undo can bring back, with the facts that came
+// from it.
 type gone struct {
-	id    harness.SessionID
-	title string
+	id     harness.SessionID
+	title  string
+	facts  []string // that may be forgotten too
+	forgot []string // that were, and come back with it
+	back   bool     // undo was asked for before the store had deleted it
 }
 
 // New returns the screen, empty until Open.
@@ -181,7 +191,7 @@ func (m Model) Bindings() []render.Binding {
 	if m.notice.undo {
 		offer = append(offer, "ctrl+u")
 	}
-	return m.keyed([]render.Binding{
+	out := []render.Binding{
 		open,
 		{Action: "picker.new", Keys: []string{"ctrl+n"}, Help: "new chat", Group: group, Rank: 3},
 		{Action: "picker.rename", Keys: []string{"ctrl+r"}, Help: "rename", Group: group, Rank: 4, Off: noRow},
@@ -195,7 +205,20 @@ func (m Model) Bindings() []render.Binding {
 		{Action: "picker.page-down", Keys: []string{"pgdown"}, Help: "a page down", Group: group},
 		{Action: "picker.first", Keys: []string{"home"}, Help: "first", Group: group},
 		{Action: "picker.last", Keys: []string{"end"}, Help: "last", Group: group},
-	})
+		{Action: "picker.help", Keys: []string{"f1"}, Help: "help", Group: group, Rank: 7},
+	}
+	if m.notice.undo && len(m.lastGone().facts) > 0 { // else ctrl+f moves the cursor
+		out = append(out, render.Binding{Action: "picker.forget-facts", Keys: []string{"ctrl+f"}, Help: "forget its facts too", Group: group})
+	}
+	return m.keyed(out)
+}
+
+// lastGone is the session that undo brings back next; zero if there is none.
+func (m Model) lastGone() gone {
+	if len(m.gone) == 0 {
+		return gone{}
+	}
+	return m.gone[len(m.gone)-1]
 }
 
 // keyed puts in the keys of the configuration.

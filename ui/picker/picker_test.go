@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cairn/harness"
+	"cairn/storage/mem"
 	"cairn/ui/render"
 )
 
@@ -150,8 +151,8 @@ func TestDeleteLeavesAtOnceAndUndoBringsBack(t *testing.T) {
 	if f.find("vat") >= 0 {
 		t.Fatal("the store still has the session")
 	}
-	s.shows(`Deleted "VAT edge cases". ^U brings it back`)
-	s.keys("ctrl+d").shows(`Deleted "Importer rewrite, A"`)
+	s.shows(`Deleted. ^U brings it back (kept 30 days): "VAT edge cases"`)
+	s.keys("ctrl+d").shows(`: "Importer rewrite, A"`)
 	s.keys("ctrl+u", "ctrl+_")
 	s.selectedIs("vat")
 	if f.find("vat") < 0 || f.find("rewrite") < 0 {
@@ -433,4 +434,64 @@ func TestHitsOfEarlierWordsAreNotClungTo(t *testing.T) {
 	if s.keys("enter"); s.last != (Open{Session: "trip", Message: 4}) {
 		t.Errorf("enter gives %#v, want the hit that was moved to", s.last)
 	}
+}
+
+func TestTheFactsOfADeletedChatCanBeForgottenWithItAndComeBack(t *testing.T) {
+	t.Parallel()
+	facts := mem.New(func() time.Time { return now }).Facts()
+	for _, f := range []harness.Fact{{Text: "one", Session: "vat"}, {Text: "two", Source: harness.Source{Session: "vat", Message: 2}}, {Text: "three", Session: "q3"}} {
+		if _, _, err := facts.Save(t.Context(), f, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := func(id string) harness.FactState {
+		f, err := facts.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.State
+	}
+	f := sample()
+	s := open(t, f, 80, 24, func(c *Config) { c.Facts = facts }).keys("down", "ctrl+d")
+	s.shows("^U brings it back, ^F also forgets the 2 facts from it")
+	s.keys("ctrl+f").shows("2 facts forgotten with it; ^U brings all back")
+	if state("f1") != harness.StateTrashed || state("f2") != harness.StateTrashed || state("f3") != harness.StateActive {
+		t.Errorf("states are %s, %s, %s", state("f1"), state("f2"), state("f3"))
+	}
+	s.keys("down", "ctrl+u").selectedIs("vat")
+	if f.find("vat") < 0 || state("f1") != harness.StateActive || state("f2") != harness.StateActive {
+		t.Errorf("undo left %s, %s", state("f1"), state("f2"))
+	}
+	s.keys("x", "left", "ctrl+f")
+	if got := s.filter.Cursor(); got != 1 {
+		t.Errorf("without the offer ctrl+f left the cursor at %d", got)
+	}
+}
+
+func TestHelpIsAskedForAndTheListStays(t *testing.T) {
+	t.Parallel()
+	f := sample()
+	s := open(t, f, 80, 24).keys("f1")
+	if s.last != (Help{}) {
+		t.Errorf("f1 gives %#v", s.last)
+	}
+	lists := f.lists
+	s.send(Changed{})
+	if s.settle(); f.lists == lists {
+		t.Error("changes are no longer read")
+	}
+}
+
+func TestUndoPressedBeforeTheStoreDeletedStillUndoes(t *testing.T) {
+	t.Parallel()
+	f := sample()
+	s := open(t, f, 80, 24).keys("down")
+	s.send(keyMsg("ctrl+d"))
+	s.send(keyMsg("ctrl+u"))
+	slices.Reverse(s.cmds)
+	s.settle()
+	if f.find("vat") < 0 {
+		t.Error("the session stayed deleted")
+	}
+	s.selectedIs("vat")
 }

@@ -43,12 +43,15 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		m, cmd = m.onPreviewed(msg)
 	case deleted:
 		m, cmd = m.onDeleted(msg)
+	case forgotten:
+		m, cmd = m.onForgotten(msg)
 	case restored:
 		m, cmd = m.onRestored(msg)
 	case edited:
 		m, cmd = m.onEdited(msg)
 	}
-	if intent != nil {
+	switch intent.(type) {
+	case Open, NewChat, Back:
 		m.front = false
 	}
 	l := m.layout(m.width, m.height)
@@ -61,7 +64,7 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	if !k.Paste {
 		action, off = render.Match(m.Bindings(), k.String())
 	}
-	if _, moves := m.target(action); !m.notice.undo || !moves && action != "picker.undo" {
+	if _, moves := m.target(action); !m.notice.undo || !moves && action != "picker.undo" && action != "picker.forget-facts" {
 		m.notice = notice{}
 	}
 	if m.rename.id != "" {
@@ -83,6 +86,11 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	case "picker.delete":
 		m, cmd := m.remove()
 		return m, cmd, nil
+	case "picker.forget-facts":
+		m, cmd := m.forgetFacts()
+		return m, cmd, nil
+	case "picker.help":
+		return m, nil, Help{}
 	case "picker.undo":
 		m, cmd := m.undelete()
 		return m, cmd, nil

@@ -167,7 +167,7 @@ func (m Model) listLines(l layout) []string {
 func (m Model) emptyWords() string {
 	switch {
 	case m.list.failed != nil:
-		return m.c.Words(m.list.failed) + "\nEnter tries again."
+		return m.c.Words(m.list.failed) + "\n" + upper(widget.KeyFor(m.c.Keys, "picker.open", "enter")) + " tries again."
 	case !m.list.read:
 		return ""
 	case m.list.query != "":

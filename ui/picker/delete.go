@@ -1,0 +1,196 @@
+package picker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/widget"
+)
+
+// The results of deleting and bringing back.
+type (
+	deleted struct {
+		id     harness.SessionID
+		err    error
+		facts  []string // that came from it
+		unread error    // why these are not known
+	}
+	forgotten struct {
+		id    harness.SessionID
+		facts []string
+		left  []string // that could not be forgotten
+		err   error
+	}
+	restored struct {
+		gone gone
+		err  error
+	}
+)
+
+func (deleted) pickerMsg()   {}
+func (forgotten) pickerMsg() {}
+func (restored) pickerMsg()  {}
+
+// remove deletes the selected session. It leaves the list at once and comes
+// back if the store refuses.
+func (m Model) remove() (Model, tea.Cmd) {
+	s, ok := m.selected()
+	if !ok {
+		return m, nil
+	}
+	g := gone{id: s.ID, title: m.title(s)}
+	m.list = m.list.hide(s.ID, true, m.today())
+	m.gone = append(m.gone[:len(m.gone):len(m.gone)], g)
+	m.notice = m.offer(g)
+	ctx, c := m.ctx, m.c
+	m, look := m.look()
+	return m, tea.Batch(look, func() tea.Msg {
+		if err := c.Sessions.Delete(ctx, g.id); err != nil {
+			return deleted{id: g.id, err: fmt.Errorf("delete session %s: %w", g.id, err)}
+		}
+		facts, err := factsOf(ctx, c.Facts, g.id)
+		return deleted{id: g.id, facts: facts, unread: err}
+	})
+}
+
+// offer is the line that says how to take a deletion back.
+func (m Model) offer(g gone) notice {
+	undo := widget.KeyFor(m.c.Keys, "picker.undo", "ctrl+u")
+	what := fmt.Sprintf("%s brings it back (kept 30 days)", undo)
+	if n := len(g.facts); n > 0 {
+		also := widget.KeyFor(m.c.Keys, "picker.forget-facts", "ctrl+f")
+		what = fmt.Sprintf("%s brings it back, %s also forgets the %s from it", undo, also, plural(n, "fact"))
+	}
+	if n := len(g.forgot); n > 0 {
+		what = fmt.Sprintf("%s forgotten with it; %s brings all back", plural(n, "fact"), undo)
+	}
+	return notice{text: fmt.Sprintf("Deleted. %s: \"%s\"", what, g.title), undo: true}
+}
+
+// factsOf are the facts in use that came from a session.
+func factsOf(ctx context.Context, facts harness.Facts, id harness.SessionID) ([]string, error) {
+	if facts == nil {
+		return nil, nil
+	}
+	all, err := facts.List(ctx, harness.MemoryFilter{State: harness.StateAny})
+	if err != nil {
+		return nil, fmt.Errorf("list facts of session %s: %w", id, err)
+	}
+	var out []string
+	for _, f := range all {
+		if f.Session == id || f.Source.Session == id {
+			out = append(out, f.ID)
+		}
+	}
+	return out, nil
+}
+
+func (m Model) onDeleted(msg deleted) (Model, tea.Cmd) {
+	if msg.err != nil && !errors.Is(msg.err, harness.ErrNotFound) {
+		m.list = m.list.unhide(msg.id, m.today()).selectKey(key{session: msg.id})
+		m.gone = slices.DeleteFunc(slices.Clone(m.gone), func(g gone) bool { return g.id == msg.id })
+		m.notice = m.fail(msg.err)
+		return m, nil
+	}
+	m.list = m.list.hide(msg.id, false, m.today())
+	m = m.note(msg.id, func(g *gone) { g.facts = msg.facts })
+	if i := slices.IndexFunc(m.gone, func(g gone) bool { return g.id == msg.id && g.back }); i >= 0 {
+		g := m.gone[i]
+		m.gone = append(slices.Delete(slices.Clone(m.gone), i, i+1), g)
+		return m.undelete()
+	}
+	if msg.unread != nil && m.notice.undo {
+		m.notice.text += " " + m.c.Words(msg.unread)
+	}
+	return m.load()
+}
+
+// note changes what is known of a deleted session, and the offer if that is
+// about it.
+func (m Model) note(id harness.SessionID, change func(*gone)) Model {
+	m.gone = slices.Clone(m.gone)
+	for i := range m.gone {
+		if m.gone[i].id == id {
+			change(&m.gone[i])
+		}
+	}
+	if g := m.lastGone(); g.id == id && m.notice.undo {
+		m.notice = m.offer(g)
+	}
+	return m
+}
+
+// forgetFacts moves the facts that came from the session deleted last to the
+// trash too.
+func (m Model) forgetFacts() (Model, tea.Cmd) {
+	g := m.lastGone()
+	ctx, facts := m.ctx, m.c.Facts
+	m = m.note(g.id, func(g *gone) { g.facts = nil })
+	return m, func() tea.Msg {
+		out := forgotten{id: g.id}
+		for _, id := range g.facts {
+			if err := facts.Forget(ctx, id); err != nil && !errors.Is(err, harness.ErrNotFound) {
+				out.err = errors.Join(out.err, fmt.Errorf("forget fact %s: %w", id, err))
+				out.left = append(out.left, id)
+				continue
+			}
+			out.facts = append(out.facts, id)
+		}
+		return out
+	}
+}
+
+func (m Model) onForgotten(msg forgotten) (Model, tea.Cmd) {
+	m = m.note(msg.id, func(g *gone) {
+		g.facts, g.forgot = msg.left, append(g.forgot[:len(g.forgot):len(g.forgot)], msg.facts...)
+	})
+	if msg.err != nil {
+		m.notice = m.fail(msg.err)
+		m.notice.undo = true
+	}
+	return m, nil
+}
+
+// undelete brings back the session deleted last, with the facts that were
+// forgotten with it.
+func (m Model) undelete() (Model, tea.Cmd) {
+	if len(m.gone) == 0 {
+		return m, nil
+	}
+	g := m.lastGone()
+	m.notice = notice{}
+	if m.list.hidden[g.id] { // the store is still at it; restoring now might come first
+		return m.note(g.id, func(g *gone) { g.back = true }), nil
+	}
+	m.gone = m.gone[:len(m.gone)-1]
+	ctx, c := m.ctx, m.c
+	return m, func() tea.Msg {
+		if err := c.Sessions.Restore(ctx, g.id); err != nil {
+			return restored{g, fmt.Errorf("restore session %s: %w", g.id, err)}
+		}
+		for len(g.forgot) > 0 {
+			if _, err := c.Facts.Restore(ctx, g.forgot[0]); err != nil && !errors.Is(err, harness.ErrNotFound) {
+				return restored{g, fmt.Errorf("restore fact %s: %w", g.forgot[0], err)}
+			}
+			g.forgot = g.forgot[1:]
+		}
+		return restored{gone: g}
+	}
+}
+
+func (m Model) onRestored(msg restored) (Model, tea.Cmd) {
+	if msg.err != nil {
+		msg.gone.back = false
+		m.gone = append(m.gone[:len(m.gone):len(m.gone)], msg.gone)
+		m.notice = m.fail(msg.err)
+		return m.load()
+	}
+	m.list = m.list.unhide(msg.gone.id, m.today()).selectKey(key{session: msg.gone.id})
+	m.notice = notice{text: fmt.Sprintf("\"%s\" is back.", msg.gone.title)}
+	return m.load()
+}

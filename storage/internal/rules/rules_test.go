@@ -1,0 +1,59 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"cairn/harness"
+	"cairn/storage/internal/rules"
+)
+
+func TestTitleFromWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                      "",
+		" \n\t ":                "",
+		"short":                 "short",
+		"two\n lines ":          "two lines",
+		strings.Repeat("a", 99): strings.Repeat("a", 60),
+		strings.Repeat("語", 99): strings.Repeat("語", 60),
+		"exactly sixty characters, which is what a title may have: yes": "exactly sixty characters, which is what a title may have:",
+	} {
+		got := rules.TitleFromWords(text)
+		if got != want || utf8.RuneCountInString(got) > 60 {
+			t.Errorf("title of %q is %q, want %q", text, got, want)
+		}
+	}
+	if got := rules.TitleFromWords(strings.Repeat("word \xff", 1<<20)); !utf8.ValidString(got) {
+		t.Errorf("title %q", got)
+	}
+}
+
+func TestNextImportIDFits(t *testing.T) {
+	t.Parallel()
+	long := harness.SessionID(strings.Repeat("a", harness.MaxIDLength))
+	for _, id := range []harness.SessionID{"a", long} {
+		for _, n := range []int{2, 10, 12345} {
+			next := rules.NextImportID(id, n)
+			if err := rules.CheckSessionID(next); err != nil || next == id {
+				t.Errorf("%s: %v", next, err)
+			}
+		}
+	}
+}
+
+func TestSameText(t *testing.T) {
+	t.Parallel()
+	want := rules.SameText("Prefers tea")
+	for _, text := range []string{"prefers TEA.", "  Prefers\ttea!? ", "Prefers tea…"} {
+		if got := rules.SameText(text); got != want {
+			t.Errorf("%q gives %q", text, got)
+		}
+	}
+	for _, text := range []string{"Prefers téa", "Prefers teas", "Prefers tea 2"} {
+		if got := rules.SameText(text); got == want {
+			t.Errorf("%q counts as the same", text)
+		}
+	}
+}

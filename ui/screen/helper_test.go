@@ -99,6 +99,17 @@ func shell() int {
 			panic(err)
 		}
 	}
+	for os.Getenv(helperStop) == "surprise" {
+		log, err := os.ReadFile(os.Getenv(helperLog))
+		if err == nil && strings.Contains(string(log), "running") {
+			break
+		}
+	}
+	if os.Getenv(helperStop) == "surprise" {
+		if err := syscall.Kill(job, syscall.SIGSTOP); err != nil {
+			panic(err)
+		}
+	}
 	for {
 		var status syscall.WaitStatus
 		if _, err := syscall.Wait4(job, &status, syscall.WUNTRACED, nil); errors.Is(err, syscall.EINTR) {
@@ -193,6 +204,8 @@ func (m *helperModel) key(k tea.KeyMsg) tea.Cmd {
 	case "E":
 		script := `stty -a | grep -q ' icanon' && echo child speaks: canonical; read line; echo child heard "$line"`
 		return Exec(exec.Command("sh", "-c", script), func(err error) tea.Msg { return noteMsg(fmt.Sprintf("exec done: %v", err)) })
+	case "I":
+		return Exec(exec.Command("sh", "-c", "echo child waits; cat"), func(err error) tea.Msg { return noteMsg("child has ended") })
 	case "K":
 		return Control([]byte("\x1b]52;c;aGk=\x07"))
 	case "ctrl+z":

@@ -16,6 +16,8 @@ const (
 	// stack for each screen.
 	keysOn  = "\x1b[>4;1m\x1b[>1u"
 	keysOff = "\x1b[<u\x1b[>4;0m"
+	// keysAgain is keysOn for a stack that has our entry already.
+	keysAgain = "\x1b[>4;1m\x1b[=1u"
 
 	// plain resets colours, margins and wrapping.
 	plain = "\x1b[m\x1b[r\x1b[?7h"

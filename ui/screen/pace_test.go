@@ -46,6 +46,12 @@ func (c *counter) View() string {
 	return fmt.Sprint(c.got)
 }
 
+// onFilm is a screen of 20x3 without a terminal.
+func onFilm(f *film) *Screen {
+	size := func() (int, int, error) { return 20, 3, nil }
+	return &Screen{log: slog.New(slog.DiscardHandler), now: time.Now, out: f, size: size, paint: newPainter("xterm", 20, 3), active: true}
+}
+
 // play runs a counter on a screen without a terminal while script sends it
 // messages, in the time of a bubble.
 func play(t *testing.T, script func(s *Screen)) (*film, *counter) {
@@ -53,7 +59,7 @@ func play(t *testing.T, script func(s *Screen)) (*film, *counter) {
 	f, c := &film{}, &counter{}
 	synctest.Test(t, func(t *testing.T) {
 		f.start = time.Now()
-		s := &Screen{log: slog.New(slog.DiscardHandler), now: time.Now, out: f, paint: newPainter("xterm", 20, 3), active: true}
+		s := onFilm(f)
 		ended := make(chan error, 1)
 		go func() {
 			_, err := s.loop(context.Background(), c)
@@ -145,7 +151,7 @@ func TestMessagesThatChangeNothingWriteNothing(t *testing.T) {
 
 func TestMessagesSentBeforeRunComeInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Screen{log: slog.New(slog.DiscardHandler), now: time.Now, out: &film{}, paint: newPainter("xterm", 20, 3), active: true}
+		s := onFilm(&film{})
 		s.Send(token{})
 		s.Send(token{})
 		s.Send(tea.QuitMsg{})
@@ -163,7 +169,7 @@ func TestTheEndOfTheContextIsTheError(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := fmt.Errorf("out of time")
-	s := &Screen{log: slog.New(slog.DiscardHandler), now: time.Now, out: &film{}, paint: newPainter("xterm", 20, 3), active: true}
+	s := onFilm(&film{})
 	cancel(why)
 	if _, err := s.loop(ctx, &counter{}); err != why {
 		t.Errorf("got %v", err)

@@ -77,43 +77,6 @@ func (s *Screen) Send(msg tea.Msg) {
 	}
 }
 
-// resized passes on a new size.
-func (s *Screen) resized() {
-	if size, changed := s.resize(); changed {
-		s.Send(size)
-	}
-}
-
-// paused stops the program as a shell asks it to. While others have the
-// terminal there is nothing to hand over.
-func (s *Screen) paused() {
-	if s.lent() {
-		s.report(stopSelf())
-		return
-	}
-	s.report(s.lend(stopSelf))
-	s.resumed()
-}
-
-// ends tells whether a signal ends the program: an interrupt is for whoever
-// has the terminal.
-func (s *Screen) ends(sig os.Signal) bool { return sig != os.Interrupt || !s.lent() }
-
-// lent tells whether others have the terminal.
-func (s *Screen) lent() bool {
-	if !s.borrow.TryLock() {
-		return true
-	}
-	s.borrow.Unlock()
-	return false
-}
-
-// resumed tells the model that the terminal is ours again.
-func (s *Screen) resumed() {
-	s.Send(s.size())
-	s.Send(tea.ResumeMsg{})
-}
-
 // report logs an error that has no other way out.
 func (s *Screen) report(err error) {
 	if err != nil {
@@ -145,7 +108,7 @@ type root struct {
 // first frame.
 func (r *root) Init() (cmd tea.Cmd) {
 	defer r.screen.Recover()
-	cmds := []tea.Cmd{r.screen.guard(r.model.Init()), r.update(r.screen.size())}
+	cmds := []tea.Cmd{r.screen.guard(r.model.Init()), r.update(r.screen.look())}
 	if known := r.screen.known; known != nil {
 		cmds = append(cmds, r.update(*known))
 	}
@@ -176,28 +139,13 @@ func (r *root) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	case execMsg:
 		return r, r.screen.guard(func() tea.Msg { return r.screen.exec(msg) })
 	case execDoneMsg:
-		cmd = r.update(r.screen.size())
+		cmd = r.update(r.screen.look())
 		if msg.done == nil {
 			return r, cmd
 		}
 		return r, tea.Batch(cmd, r.screen.guard(func() tea.Msg { return msg.done(msg.err) }))
 	}
 	return r, r.update(msg)
-}
-
-// exec runs a command that has the terminal meanwhile.
-func (s *Screen) exec(msg execMsg) tea.Msg {
-	c := msg.cmd
-	if c.Stdin == nil {
-		c.Stdin = s.tty.in
-	}
-	if c.Stdout == nil {
-		c.Stdout = s.tty.out
-	}
-	if c.Stderr == nil {
-		c.Stderr = s.tty.out
-	}
-	return execDoneMsg{s.lend(c.Run), msg.done}
 }
 
 // redraw has the next frame draw everything.
@@ -210,8 +158,11 @@ func (s *Screen) redraw() {
 // update passes msg to the model.
 func (r *root) update(msg tea.Msg) tea.Cmd {
 	r.dirty = true
-	switch msg.(type) {
-	case tea.KeyMsg, PasteMsg, tea.MouseMsg, tea.WindowSizeMsg, tea.ResumeMsg, BackgroundMsg:
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		r.screen.resize(msg)
+		r.urgent = true
+	case tea.KeyMsg, PasteMsg, tea.MouseMsg, tea.ResumeMsg, BackgroundMsg:
 		r.urgent = true
 	}
 	var cmd tea.Cmd

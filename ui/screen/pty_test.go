@@ -350,6 +350,21 @@ func TestACommandGetsTheTerminalAndGivesItBack(t *testing.T) {
 	s.restored()
 }
 
+func TestAnInterruptIsForWhoeverHasTheTerminal(t *testing.T) {
+	t.Parallel()
+	s := start(t, "chat")
+	s.waitFor("ready")
+	s.send("I")
+	s.waitFor("child waits")
+	s.send("\x03")
+	s.waitFor("child has ended")
+	s.send("q")
+	if got := s.end(); got != 0 {
+		t.Errorf("exit status %d", got)
+	}
+	s.restored()
+}
+
 func TestControlSequencesGoBetweenFrames(t *testing.T) {
 	t.Parallel()
 	s := start(t, "chat")
@@ -370,7 +385,7 @@ func TestControlSequencesGoBetweenFrames(t *testing.T) {
 // somebody can continue.
 func TestStoppingHandsTheTerminalBack(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"key", "signal"} {
+	for _, how := range []string{"key", "signal", "surprise"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, "shell", helperStop+"="+how)
@@ -378,7 +393,9 @@ func TestStoppingHandsTheTerminalBack(t *testing.T) {
 			if how == "key" {
 				s.send("\x1a")
 			}
-			s.waitFor("stopped: terminal restored")
+			if how != "surprise" { // then nobody asked us
+				s.waitFor("stopped: terminal restored")
+			}
 			s.waitFor("continued")
 			s.wait("a fresh frame", func(out string) bool {
 				_, after, ok := strings.Cut(out, "continued")

@@ -58,7 +58,8 @@ type Screen struct {
 	log    *slog.Logger
 	now    func() time.Time
 	tty    *tty
-	out    io.Writer
+	out    io.Writer                             // the tty, but in tests
+	size   func() (width, height int, err error) // the tty's, but in tests
 	opened time.Time
 	keysOn string         // what makes keys unambiguous on this terminal
 	done   chan struct{}  // closed by Close
@@ -102,7 +103,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Screen{log: o.Log, now: o.Now, tty: t, out: t, opened: o.Now(), done: make(chan struct{}), mouse: o.Mouse}
+	s := &Screen{log: o.Log, now: o.Now, tty: t, out: t, size: t.size, opened: o.Now(), done: make(chan struct{}), mouse: o.Mouse}
 	s.paint = newPainter(kind, fallbackWidth, fallbackHeight)
 	ask := ""
 	if dark, known := background.FromEnv(o.Getenv("COLORFGBG")); known {
@@ -113,7 +114,6 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	if kind != "linux" {
 		s.keysOn = keysOn
 	}
-	s.resize()
 	s.watch(s.done)
 	if err := s.enter(ask); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -125,7 +125,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 func (s *Screen) enter(more string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.active {
+	if s.closed || s.active || s.failure != nil {
 		return nil
 	}
 	if err := s.tty.raw(); err != nil {
@@ -218,45 +218,25 @@ func (s *Screen) mouseOn() string {
 	return ""
 }
 
-// resize looks up the size and returns it with whether it is new. A terminal
-// that says zero keeps the last one.
-func (s *Screen) resize() (size tea.WindowSizeMsg, changed bool) {
-	width, height, err := s.tty.size()
-	if err != nil {
-		s.log.Warn("screen", "err", err)
-	}
+// look is the terminal's size as it is now. One that does not know its own
+// keeps the last.
+func (s *Screen) look() tea.WindowSizeMsg {
+	width, height, err := s.size()
+	s.report(err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if width > 0 && height > 0 && (width != s.paint.width || height != s.paint.height) {
-		s.paint.resize(width, height)
-		changed = true
+	if width <= 0 || height <= 0 {
+		width, height = s.paint.width, s.paint.height
 	}
-	return tea.WindowSizeMsg{Width: s.paint.width, Height: s.paint.height}, changed
+	return tea.WindowSizeMsg{Width: width, Height: height}
 }
 
-// lend gives the terminal to others while use runs, and takes it back. Only
-// one use at a time; use gets no terminal if the screen is closed by then.
-func (s *Screen) lend(use func() error) error {
-	s.borrow.Lock()
-	defer s.borrow.Unlock()
-	s.reader.stop()
-	if err := s.leave(); err != nil {
-		s.log.Warn("screen", "err", err)
-	}
-	err := use()
-	if back := s.enter(""); back != nil {
-		return errors.Join(err, back)
-	}
-	s.resize()
-	s.reader.start(s)
-	return err
-}
-
-// size is the size frames are drawn at.
-func (s *Screen) size() tea.WindowSizeMsg {
+// resize has the next frame draw everything at size. It follows the model,
+// which has to be told first: a view of another size would be cut.
+func (s *Screen) resize(size tea.WindowSizeMsg) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return tea.WindowSizeMsg{Width: s.paint.width, Height: s.paint.height}
+	s.paint.resize(size.Width, size.Height)
 }
 
 // draw writes what differs between view and what is shown.

@@ -57,6 +57,17 @@ func (t *tty) raw() error {
 	return nil
 }
 
+// again repeats raw after somebody else has set a mode.
+func (t *tty) again() error {
+	if t.state == nil {
+		return nil
+	}
+	if _, err := term.MakeRaw(t.in.Fd()); err != nil {
+		return fmt.Errorf("set raw mode: %w", err)
+	}
+	return nil
+}
+
 // cooked puts the terminal back as raw found it.
 func (t *tty) cooked() error {
 	if t.state == nil {
@@ -160,13 +171,16 @@ func (t *tty) size() (width, height int, err error) {
 // watch starts to follow changes of size, requests to stop for a while, and
 // requests to end, until done is closed.
 func (s *Screen) watch(done <-chan struct{}) {
-	size, pause, quit := make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan os.Signal, 1)
+	size, pause := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	again, quit := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGCONT)
 	signal.Notify(size, syscall.SIGWINCH)
 	signal.Notify(pause, syscall.SIGTSTP)
 	signal.Notify(quit, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 	s.Go(func() {
 		defer signal.Stop(size)
 		defer signal.Stop(pause)
+		defer signal.Stop(again)
 		defer signal.Stop(quit)
 		for {
 			select {
@@ -178,6 +192,12 @@ func (s *Screen) watch(done <-chan struct{}) {
 				signal.Stop(pause) // stopping sends it to our group, us included
 				s.paused()
 				signal.Notify(pause, syscall.SIGTSTP)
+				select {
+				case <-again:
+				default:
+				}
+			case <-again:
+				s.continued()
 			case sig := <-quit:
 				if s.ends(sig) {
 					signal.Stop(quit) // a second one ends the process at once

@@ -16,6 +16,8 @@ import (
 // sizeEvery is how often the size is looked up: the console sends no signal.
 const sizeEvery = 250 * time.Millisecond
 
+const ctrlZ = 0x1a
+
 // tty is the console: its modes, size, and reads that can be called off. Keys
 // come as the same sequences as on other systems.
 type tty struct {
@@ -61,6 +63,9 @@ func (t *tty) raw() error {
 	return nil
 }
 
+// again does nothing: nobody stops a program here and uses its console.
+func (t *tty) again() error { return nil }
+
 // cooked puts the console back as raw found it.
 func (t *tty) cooked() error {
 	var err error
@@ -83,7 +88,8 @@ func (t *tty) close() error { return windows.CloseHandle(t.wake) }
 
 // read waits for input, at most for d if d is not 0, and reads some. No bytes
 // and no error mean that the time is over. It returns errCalledOff after
-// callOff and io.EOF when the console has gone.
+// callOff. An event that is no key lets it wait for the next one without a
+// limit.
 func (t *tty) read(b []byte, d time.Duration) (int, error) {
 	limit := uint32(windows.INFINITE)
 	if d > 0 {
@@ -99,10 +105,14 @@ func (t *tty) read(b []byte, d time.Duration) (int, error) {
 		return 0, errCalledOff
 	}
 	n, err := t.in.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) { // how the os package reports ctrl+z
+		b[0] = ctrlZ
+		return 1, nil
+	}
+	if err != nil {
 		return n, fmt.Errorf("read keys: %w", err)
 	}
-	return n, err
+	return n, nil
 }
 
 // Write writes all of b.
@@ -134,12 +144,16 @@ func (s *Screen) watch(done <-chan struct{}) {
 		defer signal.Stop(quit)
 		tick := time.NewTicker(sizeEvery)
 		defer tick.Stop()
+		last := s.look()
 		for {
 			select {
 			case <-done:
 				return
 			case <-tick.C:
-				s.resized()
+				if size := s.look(); size != last {
+					last = size
+					s.resized()
+				}
 			case sig := <-quit:
 				if s.ends(sig) {
 					signal.Stop(quit)

@@ -170,6 +170,9 @@ type Subject struct {
 	Signature string
 	// WholeArguments says that the interface has no arguments in pieces.
 	WholeArguments bool
+	// ReasonAtEnd says that the reason comes with the end, so that a stream
+	// without an end is not whole.
+	ReasonAtEnd bool
 	// Merged says that results are in a message of the user's.
 	Merged bool
 }

@@ -1,18 +1,27 @@
 // Package openai is the adaptor for OpenAI's own service. It speaks chat
-// completions, the one format that every server behind OPENAI_BASE_URL has.
+// completions, the one format that every server behind OPENAI_BASE_URL has, and
+// the responses interface for the models that have no other.
 package openai
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
+	"charm.land/fantasy"
+	sdk "charm.land/fantasy/providers/openai"
+
 	"cairn/harness/model"
 	"cairn/harness/model/compat"
+	"cairn/harness/model/wire"
 )
 
 // BaseURL is the service's address.
 const BaseURL = "https://api.openai.com/v1"
+
+// provider is the first half of the models' ids.
+const provider = "openai"
 
 // Options say how to reach the service.
 type Options struct {
@@ -25,16 +34,76 @@ type Options struct {
 	MaxOutput int
 	// Effort asks for reasoning: "", "low", "medium" or "high".
 	Effort string
+	// Responses speaks the responses interface. It is also spoken to OpenAI's
+	// own address for models that have no other.
+	Responses bool
 }
 
 // New returns the model. It does not use the network.
 func New(ctx context.Context, o Options) (model.Model, error) {
-	base := strings.TrimRight(o.BaseURL, "/")
-	if base == "" {
-		base = BaseURL
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	if o.BaseURL == "" {
+		o.BaseURL = BaseURL
+	}
+	own := o.BaseURL == BaseURL
+	if o.Responses || own && onlyResponses(o.Model) {
+		return responses(ctx, o)
 	}
 	return compat.New(ctx, compat.Options{
-		Provider: "openai", Model: o.Model, Key: o.Key, BaseURL: base, HTTP: o.HTTP,
-		MaxOutput: o.MaxOutput, Effort: o.Effort, CacheKey: base == BaseURL,
+		Provider: provider, Model: o.Model, Key: o.Key, BaseURL: o.BaseURL, HTTP: o.HTTP,
+		MaxOutput: o.MaxOutput, Effort: o.Effort, CacheKey: own,
 	})
+}
+
+// onlyResponses reports whether a model of OpenAI's has no chat completions.
+func onlyResponses(name string) bool {
+	for _, family := range []string{"codex", "-pro", "deep-research", "computer-use"} {
+		if strings.Contains(name, family) {
+			return true
+		}
+	}
+	return false
+}
+
+// responses returns a model behind the responses interface.
+func responses(ctx context.Context, o Options) (model.Model, error) {
+	t := &wire.Transport{Provider: provider, Base: o.HTTP, Secrets: []string{o.Key}, Auth: func(h http.Header) {
+		if o.Key != "" {
+			h.Set("Authorization", "Bearer "+o.Key)
+		}
+	}}
+	p, err := sdk.New(
+		sdk.WithBaseURL(o.BaseURL),
+		// The transport sends the key; see package compat.
+		sdk.WithAPIKey("none"),
+		sdk.WithHTTPClient(t.Client()),
+		sdk.WithUseResponsesAPI(),
+		sdk.WithResponsesAPIFunc(func(string) bool { return true }),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("set up openai: %w", err)
+	}
+	language, err := p.LanguageModel(ctx, o.Model)
+	if err != nil {
+		return nil, fmt.Errorf("set up openai/%s: %w", o.Model, err)
+	}
+	return &wire.Wire{
+		Provider: provider, Model: o.Model, Issuer: provider,
+		Language:  language,
+		Decoder:   func() wire.Decoder { return &decoder{} },
+		Options:   o.options,
+		MaxOutput: o.MaxOutput,
+	}, nil
+}
+
+func (o Options) options(r model.Request) fantasy.ProviderOptions {
+	opts := &sdk.ResponsesProviderOptions{}
+	if r.Key != "" && o.BaseURL == BaseURL {
+		opts.PromptCacheKey = &r.Key
+	}
+	if o.Effort != "" {
+		effort := sdk.ReasoningEffort(o.Effort)
+		opts.ReasoningEffort = &effort
+	}
+	return sdk.NewResponsesProviderOptions(opts)
 }

@@ -1,8 +1,10 @@
 package openai_test
 
 import (
+	"net/http"
 	"testing"
 
+	"cairn/harness"
 	"cairn/harness/model"
 	"cairn/harness/model/modeltest"
 	"cairn/harness/model/openai"
@@ -21,3 +23,41 @@ func TestWire(t *testing.T) {
 		},
 	})
 }
+
+func TestResponsesWire(t *testing.T) {
+	modeltest.Run(t, modeltest.Subject{
+		Dialect: modeltest.Responses{}, ID: "openai/gpt-x", Issuer: "openai", ReasonAtEnd: true,
+		New: func(t *testing.T, url, key string) model.Model {
+			t.Helper()
+			m, err := openai.New(t.Context(), openai.Options{Model: "gpt-x", Key: key, BaseURL: url + "/v1", Responses: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		},
+	})
+}
+
+func TestModelsWithoutChatCompletionsAreAskedForResponses(t *testing.T) {
+	t.Parallel()
+	for name, path := range map[string]string{
+		"gpt-5.1-codex": "/v1/responses", "gpt-5.5-pro": "/v1/responses", "gpt-4o": "/v1/chat/completions", "gpt-5.5": "/v1/chat/completions",
+	} {
+		var got string
+		m, err := openai.New(t.Context(), openai.Options{Model: name, Key: "k", HTTP: roundTrip(func(r *http.Request) (*http.Response, error) {
+			got = r.URL.Host + r.URL.Path
+			return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Stream(t.Context(), model.Request{Key: "session", Messages: []harness.Message{harness.UserText("hi")}}, func(model.Delta) {})
+		if err == nil || got != "api.openai.com"+path {
+			t.Errorf("%s: %v, asked %s", name, err, got)
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -245,6 +245,7 @@ func (e *events) end(err error) {
 // it makes of an error is not asked for, and one of them logs it.
 func (e *events) fail(failed *model.Error) {
 	failed.Provider = e.t.Provider
+	failed.Message = model.Sentence(failed.Message, e.t.Secrets...)
 	e.x.fail(failed)
 	e.err = io.EOF
 }

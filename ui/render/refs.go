@@ -49,18 +49,13 @@ func (s *Stream) rerender(which []int, limit int) {
 		again[i] = true
 	}
 	for i := range s.done {
+		d := s.done[i]
 		if again[i] {
-			s.layDone(i)
+			s.layDone(i, s.renderDone(d))
 			continue
 		}
-		d := &s.done[i]
-		prev := ast.NodeKind(-1)
-		if i > 0 {
-			prev = s.done[i-1].kind
-		}
-		d.line = s.appendBlock(prev, d.kind, old[d.line:d.line+d.n])
+		s.layDone(i, old[d.line:d.line+d.n])
 	}
-	s.nStable = len(s.lines)
 }
 
 // bracketLabels lists the normalised texts between brackets: every label that a

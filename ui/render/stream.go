@@ -1,11 +1,8 @@
 package render
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/yuin/goldmark/ast"
 )
 
 // Stream renders one text while it grows. Blocks that nothing can change any
@@ -33,15 +30,6 @@ type Stream struct {
 	dirty   bool
 	fence   *openFence
 	bulk    bulk
-}
-
-// doneBlock is a finished top-level block.
-type doneBlock struct {
-	start, end int // bytes of src
-	code       int // code blocks before it
-	kind       ast.NodeKind
-	line       int // its first line, behind the separating empty one
-	n          int // number of its lines
 }
 
 // NewStream starts an empty text.
@@ -160,15 +148,6 @@ func (s *Stream) Lines(width int) []string {
 	return s.lines
 }
 
-// relayout renders the done blocks again for another width.
-func (s *Stream) relayout(width int) {
-	s.dropLines()
-	s.width = width
-	for i := range s.done {
-		s.layDone(i)
-	}
-}
-
 // advance brings the lines up to date with the text.
 func (s *Stream) advance() {
 	s.lines = s.lines[:s.nStable+s.kept]
@@ -193,9 +172,13 @@ func (s *Stream) parseTail() {
 		n = finishedBlocks(bs, tail)
 	}
 	l := &layouter{m: s.m, src: tail, code: s.code, open: !s.finished}
-	base := s.stable
-	for _, b := range bs[:n] {
-		s.finishBlock(l, b, base)
+	base, from, nth := s.stable, s.stable, 0
+	for i, b := range bs[:n] {
+		if i > 0 && startsAlone(bs, i, tail) {
+			from, nth = base+b.start, 0
+		}
+		s.finishBlock(l, b.node, doneBlock{start: base + b.start, end: base + b.end, from: from, nth: nth})
+		nth++
 	}
 	s.code = l.code
 	rest := bs[n:]
@@ -214,84 +197,4 @@ func (s *Stream) parseTail() {
 		prev = b.node.Kind()
 	}
 	s.bulk.rendered(s)
-}
-
-// finishedBlocks is the number of leading blocks that no further text can
-// change. A block is finished when the next one has begun behind an empty line,
-// or, where a line that is still being written could join it (lists) or take
-// the next one apart (tables), when the next one has two whole lines.
-func finishedBlocks(bs []block, src []byte) int {
-	for n := len(bs) - 1; n > 0; n-- {
-		next := src[bs[n].start:]
-		if bytes.Count(next, []byte("\n")) >= 2 {
-			return n
-		}
-		if bs[n-1].node.Kind() != ast.KindList && blankBefore(src, bs[n].start) {
-			return n
-		}
-	}
-	return 0
-}
-
-// blankBefore tells whether the line above offset at is blank.
-func blankBefore(src []byte, at int) bool {
-	above := bytes.TrimSuffix(src[:at], []byte("\n"))
-	line := above[bytes.LastIndexByte(above, '\n')+1:]
-	return len(bytes.TrimSpace(line)) == 0
-}
-
-// finishBlock moves a block of the tail, whose source starts at base, to the
-// done ones.
-func (s *Stream) finishBlock(l *layouter, b block, base int) {
-	d := doneBlock{start: base + b.start, end: base + b.end, code: l.code, kind: b.node.Kind()}
-	i := len(s.done)
-	lines := l.block(b.node, s.width)
-	d.line, d.n = s.appendBlock(s.lastKind(), d.kind, lines), len(lines)
-	s.done = append(s.done, d)
-	s.nStable = len(s.lines)
-	text := s.src[d.start:d.end]
-	s.define(b.node, i)
-	for _, label := range bracketLabels(text) {
-		s.labels[label] = append(s.labels[label], i)
-	}
-}
-
-func (s *Stream) lastKind() ast.NodeKind {
-	if len(s.done) == 0 {
-		return -1
-	}
-	return s.done[len(s.done)-1].kind
-}
-
-// appendBlock adds the lines of a block, an empty one before it, and tells
-// where it begins.
-func (s *Stream) appendBlock(prev, kind ast.NodeKind, lines []string) int {
-	definitions := kind == ast.KindLinkReferenceDefinition && prev == kind
-	if len(s.lines) > 0 && len(lines) > 0 && !definitions {
-		s.lines = append(s.lines, "")
-	}
-	at := len(s.lines)
-	s.lines = append(s.lines, lines...)
-	return at
-}
-
-// layDone renders done block i again at the end of the lines.
-func (s *Stream) layDone(i int) {
-	d := &s.done[i]
-	prev := ast.NodeKind(-1)
-	if i > 0 {
-		prev = s.done[i-1].kind
-	}
-	lines := s.renderDone(*d)
-	d.line, d.n = s.appendBlock(prev, d.kind, lines), len(lines)
-	s.nStable = len(s.lines)
-}
-
-func (s *Stream) renderDone(d doneBlock) []string {
-	src := s.src[d.start:d.end]
-	l := &layouter{m: s.m, src: src, code: d.code}
-	for _, b := range blocks(parse(s.m.parser, src, s.refs), src) {
-		return l.block(b.node, s.width)
-	}
-	return nil
 }

@@ -63,6 +63,28 @@ func Build(ctx context.Context, id string, e Env) (model.Model, model.Info, erro
 	return Decorated(m, info, p.ID), info, nil
 }
 
+// Chain returns the first of several models with the others to fall back on.
+// The info is the first one's.
+func Chain(ctx context.Context, ids []string, e Env) (model.Model, model.Info, error) {
+	if len(ids) == 1 {
+		return Build(ctx, ids[0], e)
+	}
+	e = e.filled()
+	f := &model.Fallback{}
+	var first model.Info
+	for i, id := range ids {
+		m, info, err := Build(ctx, id, e)
+		if err != nil {
+			return nil, model.Info{}, err
+		}
+		if i == 0 {
+			first = info
+		}
+		f.Members = append(f.Members, m)
+	}
+	return f, first, nil
+}
+
 // Decorated puts around a bare model what every one of them needs.
 func Decorated(m model.Model, info model.Info, provider string) model.Model {
 	m = model.Waiting{Next: model.Idle{Next: m, Provider: provider}}

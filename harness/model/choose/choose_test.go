@@ -70,6 +70,25 @@ func TestIDsAreResolved(t *testing.T) {
 	}
 }
 
+func TestAChainFallsBack(t *testing.T) {
+	t.Parallel()
+	e := env(vars{"OPENAI_API_KEY": "k"})
+	e.HTTP = roundTrip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusPaymentRequired, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+	})
+	m, info, err := choose.Chain(t.Context(), []string{"openai/gpt-4o", "offline"}, e)
+	if err != nil || info.ID != "openai/gpt-4o" {
+		t.Fatalf("%v, %+v", err, info)
+	}
+	reply, err := m.Stream(t.Context(), model.Request{Messages: []harness.Message{harness.UserText("list files")}}, func(model.Delta) {})
+	if err != nil || reply.Model != offline.ID {
+		t.Fatalf("%v, %q", err, reply.Model)
+	}
+	if _, _, err := choose.Chain(t.Context(), []string{"offline", "opnai/x"}, e); err == nil {
+		t.Fatal("a misspelt member is no error")
+	}
+}
+
 func TestWhatCannotBeBuiltIsExplained(t *testing.T) {
 	t.Parallel()
 	for id, c := range map[string]struct {

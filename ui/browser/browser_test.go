@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cairn/harness"
+	"cairn/themes"
 	"cairn/ui/render"
 )
 
@@ -490,5 +491,29 @@ func TestHelpIsAskedForButAQuestionMarkCanBeTyped(t *testing.T) {
 	s := open(t, sample(t), 80, 24).keys("n", "?", "f1").shows("text     ?")
 	if s.last != (Help{}) {
 		t.Errorf("f1 gives %#v", s.last)
+	}
+}
+
+func TestThePlainThemeIsASCII(t *testing.T) {
+	t.Parallel()
+	plain, err := themes.Load(themes.Plain, true, themes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+		m := empty()
+		for _, text := range []string{"one", strings.Repeat("a long fact ", 60)} {
+			if _, _, err := m.facts.Save(t.Context(), harness.Fact{Text: text, Tags: []string{"t"}}, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := open(t, m, size[0], size[1])
+		s.Model = s.SetTheme(plain)
+		for _, key := range []string{"down", "v", "esc", "e", "x", "ctrl+s", "h", "esc", "d", "3", "2", "n"} {
+			view := s.keys(key).View(size[0], size[1])
+			if i := strings.IndexFunc(view, func(r rune) bool { return r > '~' || r < ' ' && r != '\n' }); i >= 0 {
+				t.Errorf("after %s there is %q in\n%s", key, view[i:i+3], view)
+			}
+		}
 	}
 }

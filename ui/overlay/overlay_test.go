@@ -312,3 +312,21 @@ func holds(t *rapid.T, view string, w, h int) {
 		}
 	}
 }
+
+func TestThePlainThemeIsASCII(t *testing.T) {
+	t.Parallel()
+	plain, err := themes.Load(themes.Plain, true, themes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+		w, h := size[0], size[1]
+		hp := NewHelp(HelpConfig{Title: "chat", Bindings: keys(), Notes: []string{strings.Repeat("note ", 40)}, Theme: plain})
+		views := []string{hp.View(w, h), unfinished(t).SetTheme(plain).View(w, h), models(t).SetTheme(plain).View(w, h)}
+		for _, v := range views {
+			if i := strings.IndexFunc(v, func(r rune) bool { return r > '~' || r < ' ' && r != '\n' }); i >= 0 {
+				t.Errorf("there is %q in\n%s", v[i:i+3], v)
+			}
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 	"cairn/harness"
 	"cairn/storage/mem"
+	"cairn/themes"
 	"cairn/ui/render"
 )
 
@@ -494,4 +495,23 @@ func TestUndoPressedBeforeTheStoreDeletedStillUndoes(t *testing.T) {
 		t.Error("the session stayed deleted")
 	}
 	s.selectedIs("vat")
+}
+
+func TestThePlainThemeIsASCII(t *testing.T) {
+	t.Parallel()
+	plain, err := themes.Load(themes.Plain, true, themes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range sizes {
+		f := sample()
+		f.sessions = f.sessions[:6]
+		s := open(t, f, size[0], size[1], func(c *Config) { c.Theme = plain })
+		for _, key := range []string{"down", "ctrl+d", "ctrl+r", "esc", "z"} {
+			view := s.keys(key).View(size[0], size[1])
+			if i := strings.IndexFunc(view, func(r rune) bool { return r > '~' || r < ' ' && r != '\n' }); i >= 0 {
+				t.Errorf("after %s there is %q in\n%s", key, view[i:i+3], view)
+			}
+		}
+	}
 }

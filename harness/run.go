@@ -91,16 +91,19 @@ type Run struct {
 	// First is the record number of the user message that began it.
 	First int `json:"first"`
 	// Cursor is the number of the last journal entry.
-	Cursor  int       `json:"cursor"`
-	Usage   Usage     `json:"usage"`
-	Host    string    `json:"host,omitempty"`
-	Dir     string    `json:"dir,omitempty"`
+	Cursor int    `json:"cursor"`
+	Usage  Usage  `json:"usage"`
+	Host   string `json:"host,omitempty"`
+	Dir    string `json:"dir,omitempty"`
+	// Driver is the session's generation under which the run was last driven.
+	Driver  int       `json:"driver,omitempty"`
 	Started time.Time `json:"started"`
 	Updated time.Time `json:"updated"`
 	// Partial is the streamed text on disk, nil if there is none.
 	Partial *Partial `json:"partial,omitempty"`
-	// Interrupted says that the run is stored as running and its owner is
-	// dead. It is filled in on reading and never stored.
+	// Interrupted says that the run is stored as running and nobody drives it:
+	// its driver died or lost the session. It is filled in on reading and never
+	// stored.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 

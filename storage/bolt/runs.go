@@ -239,7 +239,7 @@ func (r *runBucket) shown() (harness.Run, error) {
 		if err != nil {
 			return out, err
 		}
-		out.Interrupted = !alive
+		out.Interrupted = rules.Interrupted(out, r.s.info.Generation, alive)
 	}
 	return out, nil
 }

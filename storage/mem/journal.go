@@ -256,7 +256,7 @@ func (j *Journal) Get(ctx context.Context, id harness.RunID) (harness.Run, error
 func (st *Store) shownRun(s *session, r *storedRun) (harness.Run, error) {
 	out := r.run
 	out.Partial = r.partial
-	out.Interrupted = out.Status == harness.RunRunning && st.owner(s.info.ID) == nil
+	out.Interrupted = rules.Interrupted(out, s.info.Generation, st.owner(s.info.ID) != nil)
 	return clone(out)
 }
 

@@ -414,10 +414,14 @@ func testInterrupted(t *testing.T, f *fixture) {
 		t.Fatalf("run %+v", r)
 	}
 	l = f.acquire("s")
-	if f.get("r").Interrupted {
-		t.Fatal("interrupted with a new owner")
+	if !f.get("r").Interrupted {
+		t.Fatal("a new owner alone drives nothing")
 	}
-	f.append(l, "r", 1, status(harness.RunPaused))
+	f.append(l, "r", 1, status(harness.RunRunning))
+	if f.get("r").Interrupted {
+		t.Fatal("interrupted while its new owner drives it")
+	}
+	f.append(l, "r", 2, status(harness.RunPaused))
 	f.must(f.Owners.Release(f.ctx(), l))
 	if f.get("r").Interrupted {
 		t.Fatal("a paused run is not interrupted")

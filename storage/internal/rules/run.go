@@ -25,6 +25,7 @@ func NewRun(r harness.Run, session harness.SessionID, now time.Time) harness.Run
 // store to keep.
 func AddEntry(r *harness.Run, s *harness.Session, e run.Entry, now time.Time) (run.Entry, *harness.Record) {
 	r.Cursor++
+	r.Driver = s.Generation
 	e.Seq = r.Cursor
 	if e.At.IsZero() {
 		e.At = now
@@ -80,4 +81,10 @@ func UsageModel(r harness.Run, e run.Entry) string {
 		return r.Config.Model
 	}
 	return "unknown"
+}
+
+// Interrupted reports whether a run of a session at a generation, whose owner
+// lives or not, is stored as running and driven by nobody.
+func Interrupted(r harness.Run, generation int, alive bool) bool {
+	return r.Status == harness.RunRunning && (!alive || r.Driver != generation)
 }

@@ -1,7 +1,6 @@
 package picker
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"cairn/harness"
-	"cairn/storage/mem"
 	"cairn/themes"
 	"cairn/ui/render"
 )
@@ -138,67 +136,6 @@ func TestChangesAreReadOneAtATimeAndNotInTheBackground(t *testing.T) {
 	s.settle()
 	if f.lists != before {
 		t.Error("a change was read while the screen was not in front")
-	}
-}
-
-func TestDeleteLeavesAtOnceAndUndoBringsBack(t *testing.T) {
-	t.Parallel()
-	f := sample()
-	s := open(t, f, 80, 24).keys("down")
-	s.send(keyMsg("ctrl+d"))
-	s.lacks("VAT edge cases   ")
-	s.selectedIs("rewrite")
-	s.settle()
-	if f.find("vat") >= 0 {
-		t.Fatal("the store still has the session")
-	}
-	s.shows(`Deleted. ^U brings it back (kept 30 days): "VAT edge cases"`)
-	s.keys("ctrl+d").shows(`: "Importer rewrite, A"`)
-	s.keys("ctrl+u", "ctrl+_")
-	s.selectedIs("vat")
-	if f.find("vat") < 0 || f.find("rewrite") < 0 {
-		t.Error("undo did not bring both back")
-	}
-	s.shows(`"VAT edge cases" is back.`)
-}
-
-func TestTypingEndsTheOfferOfCtrlUButNotUndo(t *testing.T) {
-	t.Parallel()
-	f := sample()
-	s := open(t, f, 80, 24).keys("down", "ctrl+d", "x", "ctrl+u")
-	if got := s.filter.Text(); got != "" {
-		t.Errorf("ctrl+u left %q in the filter", got)
-	}
-	if f.find("vat") >= 0 {
-		t.Error("ctrl+u undid after typing")
-	}
-	if s.keys("ctrl+_"); f.find("vat") < 0 {
-		t.Error("ctrl+_ did not undo")
-	}
-}
-
-func TestADeletionThatFailsComesBackWithTheReason(t *testing.T) {
-	t.Parallel()
-	f := sample()
-	s := open(t, f, 80, 24).keys("down")
-	f.fail = errors.New("saving waits for backup, pid 4411")
-	s.keys("ctrl+d")
-	s.selectedIs("vat")
-	s.shows("saving waits for backup, pid 4411")
-	if len(s.gone) != 0 {
-		t.Error("undo is offered for what was not deleted")
-	}
-}
-
-func TestAnOpenSessionIsNotDeleted(t *testing.T) {
-	t.Parallel()
-	f := sample()
-	s := open(t, f, 80, 24).keys("ctrl+d")
-	s.shows("This chat is open here")
-	s.keys("t", "r", "i", "p", "ctrl+d")
-	s.shows("It is open in pid 4411")
-	if f.find("q3") < 0 || f.find("trip") < 0 {
-		t.Error("an open session was deleted")
 	}
 }
 
@@ -437,38 +374,6 @@ func TestHitsOfEarlierWordsAreNotClungTo(t *testing.T) {
 	}
 }
 
-func TestTheFactsOfADeletedChatCanBeForgottenWithItAndComeBack(t *testing.T) {
-	t.Parallel()
-	facts := mem.New(func() time.Time { return now }).Facts()
-	for _, f := range []harness.Fact{{Text: "one", Session: "vat"}, {Text: "two", Source: harness.Source{Session: "vat", Message: 2}}, {Text: "three", Session: "q3"}} {
-		if _, _, err := facts.Save(t.Context(), f, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	state := func(id string) harness.FactState {
-		f, err := facts.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f.State
-	}
-	f := sample()
-	s := open(t, f, 80, 24, func(c *Config) { c.Facts = facts }).keys("down", "ctrl+d")
-	s.shows("^U brings it back, ^F also forgets the 2 facts from it")
-	s.keys("ctrl+f").shows("2 facts forgotten with it; ^U brings all back")
-	if state("f1") != harness.StateTrashed || state("f2") != harness.StateTrashed || state("f3") != harness.StateActive {
-		t.Errorf("states are %s, %s, %s", state("f1"), state("f2"), state("f3"))
-	}
-	s.keys("down", "ctrl+u").selectedIs("vat")
-	if f.find("vat") < 0 || state("f1") != harness.StateActive || state("f2") != harness.StateActive {
-		t.Errorf("undo left %s, %s", state("f1"), state("f2"))
-	}
-	s.keys("x", "left", "ctrl+f")
-	if got := s.filter.Cursor(); got != 1 {
-		t.Errorf("without the offer ctrl+f left the cursor at %d", got)
-	}
-}
-
 func TestHelpIsAskedForAndTheListStays(t *testing.T) {
 	t.Parallel()
 	f := sample()
@@ -481,20 +386,6 @@ func TestHelpIsAskedForAndTheListStays(t *testing.T) {
 	if s.settle(); f.lists == lists {
 		t.Error("changes are no longer read")
 	}
-}
-
-func TestUndoPressedBeforeTheStoreDeletedStillUndoes(t *testing.T) {
-	t.Parallel()
-	f := sample()
-	s := open(t, f, 80, 24).keys("down")
-	s.send(keyMsg("ctrl+d"))
-	s.send(keyMsg("ctrl+u"))
-	slices.Reverse(s.cmds)
-	s.settle()
-	if f.find("vat") < 0 {
-		t.Error("the session stayed deleted")
-	}
-	s.selectedIs("vat")
 }
 
 func TestThePlainThemeIsASCII(t *testing.T) {

@@ -68,11 +68,19 @@ type outcome struct {
 func (w Waiting) Stream(ctx context.Context, req Request, emit func(Delta)) (Reply, error) {
 	deltas := make(chan Delta)
 	done := make(chan outcome, 1)
+	// Should emit panic, nobody takes deltas any more.
+	gone := make(chan struct{})
+	defer close(gone)
 	go func() {
 		var o outcome
 		// A panic belongs to the caller, who may know what to do about it.
 		defer func() { o.panicked = recover(); done <- o }()
-		o.reply, o.err = w.Next.Stream(ctx, req, func(d Delta) { deltas <- d })
+		o.reply, o.err = w.Next.Stream(ctx, req, func(d Delta) {
+			select {
+			case deltas <- d:
+			case <-gone:
+			}
+		})
 	}()
 	var waited time.Duration
 	next := WaitingFirst

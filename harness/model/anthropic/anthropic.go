@@ -43,6 +43,9 @@ type Options struct {
 	MaxOutput int
 	// Effort asks for reasoning: "", "low", "medium" or "high".
 	Effort string
+	// Adaptive says that the model takes an effort by name. Older ones take a
+	// number of tokens, which newer ones refuse.
+	Adaptive bool
 }
 
 // New returns the model. It does not use the network.
@@ -85,8 +88,12 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 	}, nil
 }
 
-// options ask for reasoning within the reply budget.
+// options ask for reasoning, within the reply budget.
 func (o Options) options(r model.Request) fantasy.ProviderOptions {
+	if o.Effort != "" && o.Adaptive {
+		effort := sdk.Effort(o.Effort)
+		return sdk.NewProviderOptions(&sdk.ProviderOptions{Effort: &effort})
+	}
 	limit := int64(o.MaxOutput)
 	if r.MaxOutput > 0 {
 		limit = int64(r.MaxOutput)

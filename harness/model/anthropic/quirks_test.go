@@ -136,4 +136,12 @@ func TestReasoningFitsTheReplyBudget(t *testing.T) {
 			t.Errorf("%+v: %+v", c, got)
 		}
 	}
+	_, svc, err := ask(t, anthropic.Options{Effort: "high", Adaptive: true}, model.Request{}, start, stopped("end_turn"), ended)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _, _ := svc.Last()
+	if !strings.Contains(string(body), `"effort":"high"`) || !strings.Contains(string(body), `"adaptive"`) || strings.Contains(string(body), "budget_tokens") {
+		t.Errorf("an effort by name: %s", body)
+	}
 }

@@ -43,6 +43,9 @@ type Provider struct {
 	// Default is the model to use when none is named, as in "provider/Default".
 	Default string       `json:"default,omitempty"`
 	Models  []model.Info `json:"models,omitempty"`
+	// Efforts are the levels of reasoning that a model takes, by its id; a
+	// model that is missing takes none or does not tell.
+	Efforts map[string][]string `json:"efforts,omitempty"`
 	// Local says that it runs on this machine or network.
 	Local bool `json:"local,omitempty"`
 }
@@ -191,8 +194,12 @@ func convert(c catwalk.Provider) (Provider, bool) {
 	} else {
 		p.BaseURL = c.APIEndpoint
 	}
+	p.Efforts = map[string][]string{}
 	for _, m := range c.Models {
 		p.Models = append(p.Models, info(p.ID, m))
+		if len(m.ReasoningLevels) > 0 {
+			p.Efforts[p.ID+"/"+m.ID] = m.ReasoningLevels
+		}
 	}
 	return p, true
 }

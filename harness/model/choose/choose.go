@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"cairn/harness/model"
@@ -34,7 +35,7 @@ type Env struct {
 	Catalogue *catalogue.Catalogue
 	// HTTP makes the round trips; nil means the default transport.
 	HTTP http.RoundTripper
-	// Effort asks for reasoning: "", "low", "medium" or "high".
+	// Effort asks models that reason for it: "", "low", "medium" or "high".
 	Effort string
 }
 
@@ -217,14 +218,16 @@ func ollamaURL(host string) string {
 // adaptor returns the bare model.
 func (e Env) adaptor(ctx context.Context, p catalogue.Provider, name, key string, info model.Info) (model.Model, error) {
 	base := e.baseURL(p)
+	levels := p.Efforts[info.ID]
 	effort := e.Effort
-	if !info.Reasoning {
+	if !info.Reasoning || len(levels) > 0 && !slices.Contains(levels, effort) {
 		effort = ""
 	}
 	switch p.Kind {
 	case catalogue.Anthropic:
 		return anthropic.New(ctx, anthropic.Options{
-			Provider: p.ID, Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, MaxOutput: info.MaxOutput, Effort: effort,
+			Provider: p.ID, Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, MaxOutput: info.MaxOutput,
+			Effort: effort, Adaptive: len(levels) > 0,
 		})
 	case catalogue.OpenAI:
 		return openai.New(ctx, openai.Options{Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, Effort: effort})

@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -255,5 +256,31 @@ func placement(t *testing.T, s Subject) {
 	r.Messages = nil
 	if got := sent(t, s, r); len(got.Turns) != 1 || got.Turns[0].Texts[0] != "Today is Tuesday." {
 		t.Errorf("context alone: %+v", got.Turns)
+	}
+}
+
+func files(t *testing.T, s Subject) {
+	t.Parallel()
+	file := func(name, kind, data string) harness.Part {
+		return harness.Part{Kind: harness.PartFile, File: &harness.File{Name: name, MediaType: kind, Data: []byte(data)}}
+	}
+	r := hello()
+	r.Messages = []harness.Message{{Role: harness.RoleUser, Parts: []harness.Part{
+		file("a.png", "image/png", "picture"), file("b.pdf", "application/pdf", "document"), file("c.md", "text/markdown", "# prose"),
+		file("d.bin", "application/x-thing", "bytes"), file("e.png", "image/png", ""), textPart("look at these"),
+	}}}
+	svc := story(t, Plain, greeting(s.Dialect)...)
+	if _, _, err := ask(t, s.New(t, svc.URL, key), r); err != nil {
+		t.Fatal(err)
+	}
+	lastRequest(t, s, svc)
+	body, _, _ := svc.Last()
+	for _, want := range []string{
+		base64.StdEncoding.EncodeToString([]byte("picture")), base64.StdEncoding.EncodeToString([]byte("document")),
+		"# prose", "c.md", "look at these", "cannot be sent", "not available",
+	} {
+		if !strings.Contains(string(body), want) {
+			t.Errorf("the request lacks %q: %s", want, body)
+		}
 	}
 }

@@ -43,6 +43,7 @@ func Run(t *testing.T, s Subject) {
 		"ForeignSealsAreNotSent":                  seals,
 		"TextThatStrictServersRefuseIsMended":     mended,
 		"TheContextIsBehindTheStablePrefix":       placement,
+		"FilesAreSent":                            files,
 		"SchemasAreSentWhole":                     schemas,
 		"CancelledBeforeItBeginsSendsNoText":      cancelled,
 		"TheEnvironmentsKeysAreNotSentElsewhere":  environment,

@@ -90,7 +90,7 @@ func schemas(t *testing.T, s Subject) {
 	const schema = `{"type":"object","properties":{"mode":{"type":"string","enum":["a","b"]},"list":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}},"required":["mode"],"additionalProperties":false}`
 	svc := story(t, Plain, greeting(s.Dialect)...)
 	r := hello()
-	r.Tools = []model.ToolSpec{{Name: "pick", Description: "Picks.", Schema: json.RawMessage(schema)}, {Name: "bare", Description: "No schema."}}
+	r.Tools = []model.ToolSpec{{Name: "pick", Description: "Picks.", Schema: json.RawMessage(strings.Replace(schema, "{", `{"$schema":"https://json-schema.org/draft/2020-12/schema",`, 1))}, {Name: "bare", Description: "No schema."}}
 	if _, _, err := ask(t, s.New(t, svc.URL, key), r); err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,8 @@ func schema(raw json.RawMessage) map[string]any {
 	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
 		m = map[string]any{}
 	}
+	// Which draft it follows is of no use to a model, and refused by some.
+	delete(m, "$schema")
 	if _, ok := m["type"]; !ok {
 		m["type"] = "object"
 	}

@@ -83,7 +83,8 @@ func (t *Transport) RoundTrip(sdk *http.Request) (*http.Response, error) {
 // request is the SDK's request with the body rewritten and the headers chosen.
 func (t *Transport) request(sdk *http.Request, x *exchange) (*http.Request, error) {
 	req := sdk.Clone(sdk.Context())
-	req.Header = http.Header{"User-Agent": {"cairn"}}
+	// A compressed stream arrives in lumps.
+	req.Header = http.Header{"User-Agent": {"cairn"}, "Accept-Encoding": {"identity"}}
 	for _, name := range append(usual, t.Keep...) {
 		if v := sdk.Header.Values(name); len(v) > 0 {
 			req.Header[http.CanonicalHeaderKey(name)] = v

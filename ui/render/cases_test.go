@@ -248,3 +248,18 @@ func TestAStreamThatIsSetToAnotherTextStartsOver(t *testing.T) {
 		t.Fatalf("after finishing: %q", got)
 	}
 }
+
+func TestWarmMayRunBesideRendering(t *testing.T) {
+	t.Parallel()
+	warm := make(chan struct{})
+	go func() {
+		defer close(warm)
+		Warm()
+	}()
+	text := "```go\nfunc f() {}\n```\n\n```python\nx = 1\n```\n"
+	got := shown(testMarkdown(t, "dark", themes.Options{}).Message(text, 40))
+	<-warm
+	if want := shown(testMarkdown(t, "dark", themes.Options{}).Message(text, 40)); got != want || !strings.Contains(got, "func f() {}") {
+		t.Errorf("while warming %q, after it %q", got, want)
+	}
+}

@@ -196,15 +196,32 @@ func (l *layouter) cached(key leafKey, draw func() string) []string {
 
 func (l *layouter) list(n *ast.List, w int) []string {
 	var out []string
-	num := n.Start
+	num, loose := n.Start, isLoose(n)
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		if !n.IsTight && len(out) > 0 {
+		if loose && len(out) > 0 {
 			out = append(out, "")
 		}
-		out = append(out, l.item(c, l.marker(n, c, num), w, !n.IsTight)...)
+		out = append(out, l.item(c, l.marker(n, c, num), w, loose)...)
 		num++
 	}
 	return out
+}
+
+// isLoose tells whether blank lines set the items of a list or the blocks in
+// them apart. The parser's own answer is not used: for a block behind a link
+// definition it depends on what stands before the list.
+func isLoose(list *ast.List) bool {
+	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
+		if item.PreviousSibling() != nil && item.HasBlankPreviousLines() {
+			return true
+		}
+		for c := item.FirstChild(); c != nil; c = c.NextSibling() {
+			if c.PreviousSibling() != nil && !isDefinition(c.PreviousSibling()) && c.HasBlankPreviousLines() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // marker is what stands before a list item, with the space after it.

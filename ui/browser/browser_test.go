@@ -382,3 +382,15 @@ func TestThePlainThemeIsASCII(t *testing.T) {
 		}
 	}
 }
+
+func TestKeysPressedQuicklyAreAllTaken(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24).keys("2n").shows("New note").keys("tab", "ab").shows("tags     ab")
+	s.keys("esc", "1/vat").shows("search: vat", "f6", "f1").lacks("f4 ")
+	s.keys("esc", "nA new fact").shows("text     A new fact")
+	s.keys("esc", "ju?d")
+	if s.last != (Help{}) {
+		t.Errorf("ju?d gives %#v", s.last)
+	}
+	s.shows("[1 Facts 6]")
+}

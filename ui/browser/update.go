@@ -20,7 +20,7 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		m.width, m.height = msg.Width, msg.Height
 		m = m.resize()
 	case tea.KeyMsg:
-		m, cmd, intent = m.onKey(msg)
+		m, cmd, intent = m.onKeys(msg)
 	case tea.MouseMsg:
 		m, cmd = m.onMouse(msg)
 	case Changed:
@@ -70,6 +70,29 @@ func (m Model) scroll() Model {
 		m.view = max(min(m.view, len(m.viewLines(m.width))-m.viewHeight(m.height)), 0)
 	}
 	return m
+}
+
+// onKeys handles letters that came in one message one by one where they are
+// commands: two keys pressed quickly are two keys.
+func (m Model) onKeys(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
+	if k.Type != tea.KeyRunes || k.Paste || k.Alt || len(k.Runes) < 2 {
+		return m.onKey(k)
+	}
+	var cmds []tea.Cmd
+	for i := range k.Runes {
+		one := k
+		if one.Runes = k.Runes[i : i+1]; m.mode == modeForm || m.mode == modeFilter {
+			one.Runes = k.Runes[i:] // text stays together
+		}
+		var cmd tea.Cmd
+		var intent Intent
+		m, cmd, intent = m.onKey(one)
+		cmds = append(cmds, cmd)
+		if intent != nil || len(one.Runes) > 1 {
+			return m, tea.Batch(cmds...), intent
+		}
+	}
+	return m, tea.Batch(cmds...), nil
 }
 
 func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {

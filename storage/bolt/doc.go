@@ -25,6 +25,7 @@
 //	trash/<kind>/<time><id>     what was deleted
 //	prompts/<seq>               sent prompts
 //	usage/<day>/<model>         tokens and cost
+//	inbox, grants, limits, postings   empty as yet
 //
 // What is listed twice is listed so that a key that vanished through damage is
 // noticed: a session is in sessions/ and in where/, its info names its place in

@@ -54,6 +54,8 @@ type counters struct {
 func rootBuckets() []string {
 	return []string{
 		"meta", "sessions", "asks", "drafts", "where", "keys", "texts", "recent", "unfinished", "trash", "prompts", "usage",
+		// These are for what is to come, so that it needs no new schema.
+		"inbox", "grants", "limits", "postings",
 	}
 }
 

@@ -1,0 +1,118 @@
+package runtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"cairn/harness"
+	"cairn/harness/run"
+)
+
+// fixture is the stores of one case.
+type fixture struct {
+	Stores
+	t *testing.T
+}
+
+func (f *fixture) ctx() context.Context { return f.t.Context() }
+
+func (f *fixture) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) want(err, target error) {
+	f.t.Helper()
+	if !errors.Is(err, target) {
+		f.t.Fatalf("error %v, want %v", err, target)
+	}
+}
+
+func (f *fixture) equal(what string, got, want any) {
+	f.t.Helper()
+	g, err := json.Marshal(got)
+	f.must(err)
+	w, err := json.Marshal(want)
+	f.must(err)
+	if string(g) != string(w) {
+		f.t.Fatalf("%s:\n got %s\nwant %s", what, g, w)
+	}
+}
+
+// reopen goes on as another process after the first one died.
+func (f *fixture) reopen() { f.Stores = f.Reopen() }
+
+func (f *fixture) acquire(id harness.SessionID) harness.Lease {
+	f.t.Helper()
+	l, err := f.Owners.Acquire(f.ctx(), harness.Session{ID: id, Dir: "/work"}, harness.Holder{})
+	f.must(err)
+	return l
+}
+
+// start begins a run with a message from the user.
+func (f *fixture) start(l harness.Lease, id harness.RunID, text string, closes ...run.Closing) harness.Run {
+	f.t.Helper()
+	r, _, err := f.Journal.Create(f.ctx(), l, f.run(id), begun(text), closes...)
+	f.must(err)
+	return r
+}
+
+func (f *fixture) run(id harness.RunID) harness.Run {
+	return harness.Run{ID: id, Engine: "test", Config: harness.RunConfig{Agent: "a@1", Model: "p/m"}, Host: "h", Dir: "/work"}
+}
+
+func begun(text string) run.Entry {
+	m := harness.UserText(text)
+	return run.Entry{Kind: "begun", Message: &m}
+}
+
+func answer(text string) run.Entry {
+	m := harness.AssistantText(text)
+	return run.Entry{Kind: "answer", Message: &m}
+}
+
+func status(s harness.RunStatus) run.Entry { return run.Entry{Kind: "status", Status: s} }
+
+func (f *fixture) append(l harness.Lease, id harness.RunID, after int, entries ...run.Entry) []run.Entry {
+	f.t.Helper()
+	added, err := f.Journal.Append(f.ctx(), l, id, after, entries...)
+	f.must(err)
+	return added
+}
+
+func (f *fixture) get(id harness.RunID) harness.Run {
+	f.t.Helper()
+	r, err := f.Journal.Get(f.ctx(), id)
+	f.must(err)
+	return r
+}
+
+func (f *fixture) read(id harness.RunID, after int) []run.Entry {
+	f.t.Helper()
+	entries, err := f.Journal.Read(f.ctx(), id, after)
+	f.must(err)
+	return entries
+}
+
+func (f *fixture) tail(id harness.SessionID) string {
+	f.t.Helper()
+	records, err := f.Transcript.Tail(f.ctx(), id, 0, 0)
+	f.must(err)
+	var all []string
+	for _, r := range records {
+		all = append(all, r.Message.Text())
+	}
+	return strings.Join(all, " | ")
+}
+
+func (f *fixture) session(id harness.SessionID) harness.Session {
+	f.t.Helper()
+	s, err := f.Sessions.Get(f.ctx(), id)
+	f.must(err)
+	return s
+}

@@ -1,0 +1,111 @@
+package runtest
+
+import (
+	"fmt"
+	"testing"
+
+	"cairn/harness"
+	"cairn/harness/run"
+)
+
+func testPartial(t *testing.T, f *fixture) {
+	l := f.acquire("s")
+	f.start(l, "r", "hello")
+	save := func(text string) {
+		f.must(f.Journal.SavePartial(f.ctx(), l, "r", harness.Partial{Attempt: 1, Text: text, Thinking: "hm"}))
+	}
+	partial := func() string {
+		if p := f.get("r").Partial; p != nil {
+			return fmt.Sprint(p.Attempt, p.Text, p.Thinking)
+		}
+		return ""
+	}
+	save("ab")
+	save("abc")
+	f.reopen()
+	if got := partial(); got != "1abchm" {
+		t.Fatalf("partial %q", got)
+	}
+	l = f.acquire("s")
+	notice := harness.UserText("go on")
+	f.append(l, "r", 1, run.Entry{Kind: "x"}, run.Entry{Kind: "notice", Message: &notice}, status(harness.RunPaused), status(harness.RunFailed))
+	if got := partial(); got != "1abchm" {
+		t.Fatalf("partial %q after entries that do not answer", got)
+	}
+	f.append(l, "r", 5, answer("abc"))
+	if got := partial(); got != "" {
+		t.Fatalf("partial %q after the answer", got)
+	}
+	save("next")
+	f.append(l, "r", 6, status(harness.RunCompleted))
+	if got := partial(); got != "" {
+		t.Fatalf("partial %q after the end", got)
+	}
+	f.want(f.Journal.SavePartial(f.ctx(), l, "r", harness.Partial{Text: "late"}), harness.ErrStale)
+	if r := f.get("r"); r.Cursor != 7 {
+		t.Fatalf("partial text has numbers: %+v", r)
+	}
+}
+
+func testRewind(t *testing.T, f *fixture) {
+	l := f.acquire("s")
+	f.start(l, "r", "hello")
+	bad := answer("bad")
+	bad.Rewind = true
+	added := f.append(l, "r", 1, bad, answer("good"))
+	if added[0].Record != 2 || added[1].Record != 3 {
+		t.Fatalf("entries %+v", added)
+	}
+	if got := f.tail("s"); got != "hello | good" {
+		t.Fatalf("context %q", got)
+	}
+	record, err := f.Transcript.Record(f.ctx(), "s", 2)
+	f.must(err)
+	if record.Message.Text() != "bad" || record.Prev != 1 {
+		t.Fatalf("history %+v", record)
+	}
+	if got := f.read("r", 1); got[0].Message.Text() != "bad" || !got[0].Rewind {
+		t.Fatalf("journal %+v", got)
+	}
+}
+
+func testLost(t *testing.T, f *fixture) {
+	l := f.acquire("s")
+	f.start(l, "r", "hello")
+	next, err := f.Owners.Force(f.ctx(), harness.Session{ID: "s"}, harness.Holder{})
+	f.must(err)
+	_, err = f.Journal.Append(f.ctx(), l, "r", 1, answer("late"))
+	f.want(err, harness.ErrLost)
+	f.want(f.Journal.SavePartial(f.ctx(), l, "r", harness.Partial{Text: "late"}), harness.ErrLost)
+	_, _, err = f.Journal.Create(f.ctx(), l, f.run("r2"), begun("late"), run.Closing{Run: "r", After: 1, Entries: []run.Entry{status(harness.RunCancelled)}})
+	f.want(err, harness.ErrLost)
+	f.append(next, "r", 1, answer("one"))
+	if got := f.tail("s"); got != "hello | one" {
+		t.Fatalf("conversation %q", got)
+	}
+}
+
+func testInterrupted(t *testing.T, f *fixture) {
+	l := f.acquire("s")
+	f.start(l, "r", "hello")
+	if f.get("r").Interrupted {
+		t.Fatal("interrupted with a living owner")
+	}
+	f.reopen()
+	if r := f.get("r"); !r.Interrupted || r.Status != harness.RunRunning {
+		t.Fatalf("run %+v", r)
+	}
+	l = f.acquire("s")
+	if !f.get("r").Interrupted {
+		t.Fatal("a new owner alone drives nothing")
+	}
+	f.append(l, "r", 1, status(harness.RunRunning))
+	if f.get("r").Interrupted {
+		t.Fatal("interrupted while its new owner drives it")
+	}
+	f.append(l, "r", 2, status(harness.RunPaused))
+	f.must(f.Owners.Release(f.ctx(), l))
+	if f.get("r").Interrupted {
+		t.Fatal("a paused run is not interrupted")
+	}
+}

@@ -4,26 +4,23 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold brings a text into the form in which a filter compares: lower case, no
+// Fold brings a text into the form in which a filter compares: case folded, no
 // diacritics, compatibility forms such as full-width letters made plain.
 func Fold(s string) string {
 	if ascii(s) {
 		return strings.ToLower(s)
 	}
-	var b strings.Builder
-	b.Grow(len(s))
-	for _, r := range norm.NFKD.String(s) {
-		if unicode.Is(unicode.Mn, r) {
-			continue
+	folded := cases.Fold().String(norm.NFKD.String(s))
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) && r != '\u3099' && r != '\u309a' { // these two are spelling in Japanese
+			return -1
 		}
-		// By way of the upper case what only differs in a special lower case,
-		// such as the final sigma, becomes one.
-		b.WriteRune(unicode.ToLower(unicode.ToUpper(r)))
-	}
-	return b.String()
+		return r
+	}, folded))
 }
 
 func ascii(s string) bool {

@@ -131,7 +131,7 @@ func (m Model) meta(e entry, width int) []string {
 			out = append(out, m.c.Theme.Paints.Muted.On(label)+m.oneLine(text, width-len(label)))
 		}
 	}
-	add("tags   ", hashed(e.tags()))
+	add("tags   ", widget.Hashed(e.tags()))
 	add("from   ", m.from(e))
 	if q := e.source().Quote; q != "" {
 		add("said   ", `"`+strings.Join(strings.Fields(widget.Head(q, 2000)), " ")+`"`)

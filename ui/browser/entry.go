@@ -41,12 +41,12 @@ type entry struct {
 }
 
 func ofFact(f harness.Fact) entry {
-	text := strings.Join([]string{f.ID, f.Text, f.Category, hashed(f.Tags), f.Source.Quote}, " ")
+	text := strings.Join([]string{f.ID, f.Text, f.Category, widget.Hashed(f.Tags), f.Source.Quote}, " ")
 	return entry{kind: fact, fact: f, folded: widget.Fold(text)}
 }
 
 func ofNote(n harness.Note) entry {
-	text := strings.Join([]string{n.ID, n.Title, hashed(n.Tags), n.Body}, " ")
+	text := strings.Join([]string{n.ID, n.Title, widget.Hashed(n.Tags), n.Body}, " ")
 	return entry{kind: note, note: n, folded: widget.Fold(text)}
 }
 
@@ -163,28 +163,6 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
-}
-
-func hashed(tags []string) string {
-	if len(tags) == 0 {
-		return ""
-	}
-	return "#" + strings.Join(tags, " #")
-}
-
-// parseTags reads what was typed as tags: words apart by spaces or commas,
-// with or without a hash, each once.
-func parseTags(text string) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, t := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\u3000' }) {
-		t = strings.TrimLeft(t, "#")
-		if f := widget.Fold(t); t != "" && !seen[f] {
-			seen[f] = true
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 // list is the entries of a tab and the selected one. Its slices are replaced,

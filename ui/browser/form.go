@@ -56,9 +56,9 @@ func (m Model) formOf(e entry) form {
 		f.key = m.c.NewKey()
 	}
 	if e.kind == note {
-		f.boxes = [boxes]box{line("title", e.note.Title), line("tags", hashed(e.note.Tags)), area("body", e.note.Body)}
+		f.boxes = [boxes]box{line("title", e.note.Title), line("tags", widget.Hashed(e.note.Tags)), area("body", e.note.Body)}
 	} else {
-		f.boxes = [boxes]box{area("text", e.fact.Text), line("category", e.fact.Category), line("tags", hashed(e.fact.Tags))}
+		f.boxes = [boxes]box{area("text", e.fact.Text), line("category", e.fact.Category), line("tags", widget.Hashed(e.fact.Tags))}
 	}
 	for i := range f.boxes {
 		f.was[i] = f.boxes[i].field.Text()

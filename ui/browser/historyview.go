@@ -104,8 +104,8 @@ func differences(old, now entry) []string {
 	if old.kind == fact && old.fact.Category != now.fact.Category {
 		out = append(out, fmt.Sprintf("category was \"%s\"", old.fact.Category))
 	}
-	if hashed(old.tags()) != hashed(now.tags()) {
-		out = append(out, "tags were "+first(hashed(old.tags()), "none"))
+	if widget.Hashed(old.tags()) != widget.Hashed(now.tags()) {
+		out = append(out, "tags were "+first(widget.Hashed(old.tags()), "none"))
 	}
 	if old.pinned() != now.pinned() {
 		out = append(out, map[bool]string{true: "pinned", false: "unpinned"}[now.pinned()])

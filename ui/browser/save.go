@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cairn/harness"
+	"cairn/ui/widget"
 )
 
 // saveFact stores a form as a new fact or as a new revision of an old one. The
@@ -16,7 +17,7 @@ func saveFact(ctx context.Context, facts harness.Facts, f form) (e entry, create
 	if category == "" {
 		category = harness.DefaultCategory
 	}
-	tags := parseTags(f.boxes[factTags].field.Text())
+	tags := widget.Tags(f.boxes[factTags].field.Text())
 	if f.id == "" {
 		stored, created, err := facts.Save(ctx, harness.Fact{
 			Session: harness.NoSession, Text: text, Category: category, Tags: tags, By: harness.ByYou, State: harness.StateActive,
@@ -58,7 +59,7 @@ func saveFact(ctx context.Context, facts harness.Facts, f form) (e entry, create
 // saveNote is saveFact for notes. A new one belongs to the present session.
 func saveNote(ctx context.Context, notes harness.Notes, f form, present harness.SessionID) (entry, error) {
 	title := strings.TrimSpace(f.boxes[noteTitle].field.Text())
-	tags := parseTags(f.boxes[noteTags].field.Text())
+	tags := widget.Tags(f.boxes[noteTags].field.Text())
 	body := f.boxes[noteBody].field.Text()
 	if f.id == "" {
 		if present == "" {

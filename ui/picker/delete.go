@@ -168,8 +168,13 @@ func (m Model) undelete() (Model, tea.Cmd) {
 		return m.note(g.id, func(g *gone) { g.back = true }), nil
 	}
 	m.gone = m.gone[:len(m.gone)-1]
+	return m, m.bring(g)
+}
+
+// bring restores a session and the facts that were forgotten with it.
+func (m Model) bring(g gone) tea.Cmd {
 	ctx, c := m.ctx, m.c
-	return m, func() tea.Msg {
+	return func() tea.Msg {
 		if err := c.Sessions.Restore(ctx, g.id); err != nil {
 			return restored{g, fmt.Errorf("restore session %s: %w", g.id, err)}
 		}
@@ -193,4 +198,30 @@ func (m Model) onRestored(msg restored) (Model, tea.Cmd) {
 	m.list = m.list.unhide(msg.gone.id, m.today()).selectKey(key{session: msg.gone.id})
 	m.notice = notice{text: fmt.Sprintf("\"%s\" is back.", msg.gone.title)}
 	return m.load()
+}
+
+// toTrash lists the deleted sessions, or goes back to the others.
+func (m Model) toTrash(trash bool) (Model, tea.Cmd) {
+	m.trash, m.notice = trash, notice{}
+	m.filter, m.found = widget.Line(""), m.found.reset()
+	m.list = list{hidden: m.list.hidden, trash: trash}
+	if !trash {
+		m.list = m.list.selectKey(key{session: m.present})
+	}
+	m.loading = loading{n: m.loading.n + 1} // a reading of the other list no longer counts
+	return m.load()
+}
+
+// takeOut brings a session back from the trash.
+func (m Model) takeOut(id harness.SessionID) (Model, tea.Cmd) {
+	s, _ := m.list.byID(id)
+	g := gone{id: id, title: m.title(s)}
+	for i := range m.gone {
+		if m.gone[i].id == id {
+			g = m.gone[i]
+			m.gone = slices.Delete(slices.Clone(m.gone), i, i+1)
+			break
+		}
+	}
+	return m, m.bring(g)
 }

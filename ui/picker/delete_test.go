@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"cairn/harness"
 	"cairn/storage/mem"
 )
@@ -115,4 +117,56 @@ func TestUndoPressedBeforeTheStoreDeletedStillUndoes(t *testing.T) {
 		t.Error("the session stayed deleted")
 	}
 	s.selectedIs("vat")
+}
+
+func TestTheTrashListsDeletedSessionsAndEnterBringsThemBack(t *testing.T) {
+	t.Parallel()
+	f := sample()
+	s := open(t, f, 80, 24).keys("down", "ctrl+d", "tab")
+	s.shows("Deleted sessions", "VAT edge cases", "enter bring back")
+	s.lacks("Importer rewrite", "TODAY")
+	s.keys("ctrl+r").shows("It is deleted; bring it back first.")
+	s.keys("enter").shows("The trash is empty", `"VAT edge cases" is back.`)
+	if s.last != nil || f.find("vat") < 0 {
+		t.Errorf("enter gives %#v", s.last)
+	}
+	s.keys("esc").shows("Importer rewrite", "VAT edge cases").selectedIs("q3")
+	if s.last != nil {
+		t.Errorf("esc in the trash gives %#v", s.last)
+	}
+	s.keys("tab", "ctrl+d").shows("No session is selected.")
+}
+
+func TestAReadingOfTheOtherListIsDropped(t *testing.T) {
+	t.Parallel()
+	f := sample()
+	s := open(t, f, 80, 24)
+	s.send(Changed{})
+	s.send(keyMsg("tab"))
+	s.settle()
+	s.shows("The trash is empty")
+	s.send(Changed{})
+	s.send(keyMsg("tab"))
+	s.settle()
+	s.shows("Q3 invoice importer")
+	s.keys("tab", "esc", "esc")
+	var cmd tea.Cmd
+	s.Model, cmd = s.Open("q3", false)
+	s.cmds = append(s.cmds, cmd)
+	s.settle()
+	s.shows("Q3 invoice importer")
+}
+
+func TestTagsInPlace(t *testing.T) {
+	t.Parallel()
+	f := sample()
+	s := open(t, f, 80, 24).keys("down", "ctrl+t").shows("#billing", "save the tags")
+	s.keys(" eu,BILLING  go", "enter")
+	if got := f.sessions[f.find("vat")].Tags; !slices.Equal(got, []string{"billing", "eu", "go"}) {
+		t.Errorf("stored %q", got)
+	}
+	s.keys("ctrl+t", "ctrl+u", "enter")
+	if got := f.sessions[f.find("vat")].Tags; len(got) != 0 {
+		t.Errorf("stored %q", got)
+	}
 }

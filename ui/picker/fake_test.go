@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,12 +50,15 @@ func (f *store) Get(_ context.Context, id harness.SessionID) (harness.Session, e
 	return harness.Session{}, harness.ErrNotFound
 }
 
-func (f *store) List(context.Context, harness.SessionFilter) ([]harness.Session, error) {
+func (f *store) List(_ context.Context, filter harness.SessionFilter) ([]harness.Session, error) {
 	f.lists++
 	if err := f.failing(); err != nil {
 		return nil, err
 	}
 	out := slices.Clone(f.sessions)
+	if filter.Deleted {
+		out = slices.SortedFunc(maps.Values(f.trash), func(a, b harness.Session) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	}
 	slices.SortStableFunc(out, func(a, b harness.Session) int {
 		if a.Pinned != b.Pinned {
 			if a.Pinned {
@@ -78,6 +82,9 @@ func (f *store) Edit(_ context.Context, id harness.SessionID, e harness.SessionE
 	if e.Title != nil {
 		f.sessions[i].Title, f.sessions[i].TitleBy = *e.Title, e.TitleBy
 	}
+	if e.Tags != nil {
+		f.sessions[i].Tags = *e.Tags
+	}
 	if e.Pinned != nil {
 		f.sessions[i].Pinned = *e.Pinned
 	}
@@ -95,7 +102,9 @@ func (f *store) Delete(_ context.Context, id harness.SessionID) error {
 	if f.trash == nil {
 		f.trash = map[harness.SessionID]harness.Session{}
 	}
-	f.trash[id] = f.sessions[i]
+	gone := f.sessions[i]
+	gone.Deleted = &now
+	f.trash[id] = gone
 	f.sessions = slices.Delete(f.sessions, i, i+1)
 	return nil
 }
@@ -109,6 +118,7 @@ func (f *store) Restore(_ context.Context, id harness.SessionID) error {
 		return harness.ErrNotFound
 	}
 	delete(f.trash, id)
+	s.Deleted = nil
 	f.sessions = append(f.sessions, s)
 	return nil
 }
@@ -252,7 +262,7 @@ func keyMsg(name string) tea.KeyMsg {
 	named := map[string]tea.KeyType{
 		"up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
 		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "backspace": tea.KeyBackspace, "ctrl+_": tea.KeyCtrlUnderscore,
-		"left": tea.KeyLeft, "right": tea.KeyRight, "f1": tea.KeyF1,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "f1": tea.KeyF1, "tab": tea.KeyTab,
 	}
 	if t, ok := named[name]; ok {
 		return tea.KeyMsg{Type: t}
@@ -266,7 +276,7 @@ func keyMsg(name string) tea.KeyMsg {
 // view is the screen without styles.
 func (s *screen) view() string { return ansi.Strip(s.View(s.width, s.height)) }
 
-func (s *screen) shows(texts ...string) {
+func (s *screen) shows(texts ...string) *screen {
 	s.Helper()
 	v := s.view()
 	for _, text := range texts {
@@ -274,6 +284,7 @@ func (s *screen) shows(texts ...string) {
 			s.Errorf("the screen lacks %q:\n%s", text, v)
 		}
 	}
+	return s
 }
 
 func (s *screen) lacks(texts ...string) {

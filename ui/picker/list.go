@@ -31,6 +31,7 @@ type group struct {
 // list is the sessions, those of them that the filter lets through, and the
 // selected row. Its slices are replaced, never changed.
 type list struct {
+	trash  bool // of deleted sessions: nothing is hidden and there are no groups
 	items  []item
 	read   bool  // the list was read once
 	failed error // the last reading failed
@@ -53,11 +54,7 @@ type list struct {
 func items(sessions []harness.Session) []item {
 	out := make([]item, len(sessions))
 	for i, s := range sessions {
-		text := s.Title + " " + string(s.ID)
-		if len(s.Tags) > 0 {
-			text += " #" + strings.Join(s.Tags, " #")
-		}
-		out[i] = item{s, widget.Fold(text)}
+		out[i] = item{s, widget.Fold(s.Title + " " + string(s.ID) + " " + widget.Hashed(s.Tags))}
 	}
 	return out
 }
@@ -115,7 +112,7 @@ func copied(m map[harness.SessionID]bool) map[harness.SessionID]bool {
 
 func (l list) isHidden(id harness.SessionID) bool {
 	_, hidden := l.hidden[id]
-	return hidden
+	return hidden && !l.trash
 }
 
 // match fills rows from the items at within, or from all if that is nil.
@@ -137,7 +134,10 @@ func (l list) match(within []int, now time.Time) list {
 		}
 	}
 	l.rows = rows
-	l.groups = grouped(l.items, rows, now)
+	l.groups = nil
+	if !l.trash {
+		l.groups = grouped(l.items, rows, now)
+	}
 	if len(l.hits) > 0 {
 		l.groups = append(l.groups, group{len(rows), "in messages"})
 	}

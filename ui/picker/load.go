@@ -69,9 +69,9 @@ func (m Model) load() (Model, tea.Cmd) {
 		return m, nil
 	}
 	m.loading = loading{n: m.loading.n + 1, busy: true}
-	ctx, sessions, n := m.ctx, m.c.Sessions, m.loading.n
+	ctx, sessions, n, filter := m.ctx, m.c.Sessions, m.loading.n, harness.SessionFilter{Deleted: m.trash}
 	return m, func() tea.Msg {
-		s, err := sessions.List(ctx, harness.SessionFilter{})
+		s, err := sessions.List(ctx, filter)
 		if err != nil {
 			return listed{n: n, err: fmt.Errorf("list sessions: %w", err)}
 		}
@@ -107,7 +107,7 @@ func (m Model) onListed(msg listed) (Model, tea.Cmd) {
 // typed meanwhile are one search after it.
 func (m Model) search() (Model, tea.Cmd) {
 	query := strings.TrimSpace(m.filter.Text())
-	if m.c.Search == nil || m.found.busy || query == m.found.query {
+	if m.c.Search == nil || m.trash || m.found.busy || query == m.found.query {
 		return m, nil
 	}
 	if query == "" {

@@ -90,6 +90,7 @@ type Model struct {
 	width   int
 	height  int
 
+	trash  bool // the deleted sessions are listed
 	list   list
 	filter widget.Field
 	rename rename
@@ -137,6 +138,10 @@ func New(ctx context.Context, c Config) Model {
 // selected and marked, and the list read anew.
 func (m Model) Open(present harness.SessionID, running bool) (Model, tea.Cmd) {
 	m.front, m.present, m.running = true, present, running
+	if m.trash {
+		m.trash, m.list = false, list{hidden: m.list.hidden}
+		m.loading = loading{n: m.loading.n + 1} // a reading of the trash no longer counts
+	}
 	m.filter, m.rename, m.notice = widget.Line(""), rename{}, notice{}
 	m.found = m.found.reset()
 	m.list = m.list.find("", m.today())
@@ -164,9 +169,13 @@ func (m Model) Bindings() []render.Binding {
 	s, ok := m.selected()
 	switch {
 	case m.rename.id != "":
+		save := "save the title"
+		if m.rename.tags {
+			save = "save the tags"
+		}
 		return m.keyed([]render.Binding{
-			{Action: "picker.save", Keys: []string{"enter"}, Help: "save the title", Group: group, Rank: 1},
-			{Action: "picker.discard", Keys: []string{"esc", "ctrl+c"}, Help: "keep the old one", Group: group, Rank: 2},
+			{Action: "picker.save", Keys: []string{"enter"}, Help: save, Group: group, Rank: 1},
+			{Action: "picker.discard", Keys: []string{"esc", "ctrl+c"}, Help: "leave as it was", Group: group, Rank: 2},
 		})
 	case !ok && !m.onHit():
 		none = "no session is selected"
@@ -179,11 +188,19 @@ func (m Model) Bindings() []render.Binding {
 	if noRow == "" && m.onHit() {
 		noRow = "this is a message; choose its session"
 	}
+	trash := "trash"
+	if m.trash {
+		noRow = first(none, "it is deleted; bring it back first")
+		held, trash = noRow, "sessions"
+	}
 	undo := ""
 	if len(m.gone) == 0 {
 		undo = "nothing was deleted here"
 	}
 	open := render.Binding{Action: "picker.open", Keys: []string{"enter"}, Help: "open", Group: group, Rank: 1, Off: none}
+	if m.trash {
+		open.Help = "bring back"
+	}
 	if m.list.failed != nil {
 		open.Help, open.Off = "try again", ""
 	}
@@ -198,6 +215,8 @@ func (m Model) Bindings() []render.Binding {
 		{Action: "picker.delete", Keys: []string{"ctrl+d"}, Help: "delete", Group: group, Rank: 5, Off: first(none, held)},
 		{Action: "picker.undo", Keys: offer, Help: "undo delete", Group: group, Off: undo},
 		{Action: "picker.pin", Keys: []string{"ctrl+b"}, Help: "pin", Group: group, Rank: 6, Off: noRow},
+		{Action: "picker.tags", Keys: []string{"ctrl+t"}, Help: "tags", Group: group, Rank: 7, Off: noRow},
+		{Action: "picker.trash", Keys: []string{"tab"}, Help: trash, Group: group, Rank: 8},
 		{Action: "picker.back", Keys: []string{"esc", "ctrl+c"}, Help: "back", Group: group, Rank: 2},
 		{Action: "picker.up", Keys: []string{"up", "ctrl+p"}, Help: "up", Group: group},
 		{Action: "picker.down", Keys: []string{"down"}, Help: "down", Group: group},
@@ -205,7 +224,7 @@ func (m Model) Bindings() []render.Binding {
 		{Action: "picker.page-down", Keys: []string{"pgdown"}, Help: "a page down", Group: group},
 		{Action: "picker.first", Keys: []string{"home"}, Help: "first", Group: group},
 		{Action: "picker.last", Keys: []string{"end"}, Help: "last", Group: group},
-		{Action: "picker.help", Keys: []string{"f1"}, Help: "help", Group: group, Rank: 7},
+		{Action: "picker.help", Keys: []string{"f1"}, Help: "help", Group: group, Rank: 9},
 	}
 	if m.notice.undo && len(m.lastGone().facts) > 0 { // else ctrl+f moves the cursor
 		out = append(out, render.Binding{Action: "picker.forget-facts", Keys: []string{"ctrl+f"}, Help: "forget its facts too", Group: group})

@@ -61,6 +61,9 @@ func (m Model) tags(s harness.Session, room int) string {
 // leaves room for.
 func (m Model) details(s harness.Session, width int) string {
 	age := ago(m.c.Now(), s.Updated)
+	if s.Deleted != nil {
+		age = ago(m.c.Now(), *s.Deleted)
+	}
 	state := m.state(s)
 	if s.Pinned && state == "" {
 		state = "pinned"

@@ -12,11 +12,13 @@ import (
 	"cairn/ui/widget"
 )
 
-// rename is the title that is being typed; id is empty if none is.
+// rename is the title that is being typed, or the tags; id is empty if neither
+// is.
 type rename struct {
 	n      int // counts the renames: a late answer to an earlier one is told by it
 	id     harness.SessionID
 	field  widget.Field
+	tags   bool
 	saving bool
 }
 
@@ -77,12 +79,22 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	case "picker.new":
 		return m, nil, NewChat{}
 	case "picker.back":
+		if m.trash {
+			m, cmd := m.toTrash(false)
+			return m, cmd, nil
+		}
 		return m, nil, Back{}
 	case "picker.rename":
 		s, _ := m.selected()
 		m.rename = rename{n: m.rename.n + 1, id: s.ID, field: widget.Line(s.Title)}
-		m.notice = notice{}
 		return m, nil, nil
+	case "picker.tags":
+		s, _ := m.selected()
+		m.rename = rename{n: m.rename.n + 1, id: s.ID, field: widget.Line(widget.Hashed(s.Tags)), tags: true}
+		return m, nil, nil
+	case "picker.trash":
+		m, cmd := m.toTrash(!m.trash)
+		return m, cmd, nil
 	case "picker.delete":
 		m, cmd := m.remove()
 		return m, cmd, nil
@@ -120,6 +132,10 @@ func (m Model) open() (Model, tea.Cmd, Intent) {
 		return m, nil, nil
 	}
 	k := m.list.keyAt(m.list.at)
+	if m.trash {
+		m, cmd := m.takeOut(k.session)
+		return m, cmd, nil
+	}
 	return m, nil, Open{k.session, k.message}
 }
 
@@ -129,8 +145,11 @@ func (m Model) onRenameKey(k tea.KeyMsg, action string) (Model, tea.Cmd) {
 		return m, nil
 	case action == "picker.discard":
 		m.rename = rename{n: m.rename.n}
-		m.notice = notice{}
 		return m, nil
+	case action == "picker.save" && m.rename.tags:
+		tags := widget.Tags(m.rename.field.Text())
+		m.rename.saving = true
+		return m, m.edit(m.rename.n, m.rename.id, harness.SessionEdit{Tags: &tags})
 	case action == "picker.save":
 		title := strings.TrimSpace(m.rename.field.Text())
 		if title == "" {

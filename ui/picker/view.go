@@ -108,15 +108,19 @@ func (m Model) crossed(l layout, cross string) string {
 func (m Model) header(width int) string {
 	p, dot := m.c.Theme.Paints, m.c.Theme.Ornaments.Dot
 	right := ""
+	name, order := "Sessions", "last used first"
+	if m.trash {
+		name, order = "Deleted sessions", "kept for 30 days"
+	}
 	switch {
 	case !m.list.read && m.list.items == nil:
 		right = "reading"
 	case m.list.query != "":
 		right = fmt.Sprintf("%d of %d", len(m.list.rows), len(m.list.items))
 	default:
-		right = fmt.Sprintf("%d %s last used first", len(m.list.items), dot)
+		right = fmt.Sprintf("%d %s %s", len(m.list.items), dot, order)
 	}
-	return render.Fit(" "+p.Title.On("Sessions"), p.Muted.On(right)+" ", width)
+	return render.Fit(" "+p.Title.On(name), p.Muted.On(right)+" ", width)
 }
 
 const searchPrompt = " search: "
@@ -169,6 +173,8 @@ func (m Model) emptyWords() string {
 		return m.c.Words(m.list.failed) + "\n" + upper(widget.KeyFor(m.c.Keys, "picker.open", "enter")) + " tries again."
 	case !m.list.read:
 		return ""
+	case m.trash && m.list.query == "":
+		return "The trash is empty. A deleted session stays here for 30 days."
 	case m.list.query != "":
 		return fmt.Sprintf("Nothing matches \"%s\".", strings.TrimSpace(m.filter.Text()))
 	default:

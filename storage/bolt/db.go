@@ -59,6 +59,18 @@ type DB struct {
 // of a file that cannot be used are [harness.ErrDamaged], [harness.ErrForeign],
 // [harness.ErrNewer] and [harness.ErrLocked]; the file is left as it is.
 func Open(path string, o Options) (*DB, error) {
+	d, err := newDB(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.prepare(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// newDB returns a DB that has not touched its file yet.
+func newDB(path string, o Options) (*DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -82,9 +94,6 @@ func Open(path string, o Options) (*DB, error) {
 	}
 	d.idle = time.AfterFunc(time.Hour, d.expire)
 	d.idle.Stop()
-	if err := d.prepare(); err != nil {
-		return nil, err
-	}
 	return d, nil
 }
 

@@ -118,6 +118,9 @@ func (v *Drafts) Save(ctx context.Context, id harness.SessionID, h harness.Holde
 		if err != nil {
 			return err
 		}
+		if ok && s.info.Hidden {
+			return harness.ErrNotFound
+		}
 		if ok {
 			return s.putDraft(d)
 		}

@@ -22,7 +22,9 @@ const (
 	boltWait = time.Second
 )
 
-// handle is the open file with the lock in front of it.
+// handle is the open file with the lock in front of it. Either can be missing:
+// the file while it is made, copied or replaced, the lock of a file that only
+// this process knows.
 type handle struct {
 	lock *fileLock
 	db   *bbolt.DB
@@ -145,8 +147,19 @@ func (d *DB) closeHandle() (err error) {
 		return nil
 	}
 	d.handle = nil
-	if h.db != nil {
-		err = h.db.Close()
+	err = h.closeDB()
+	if h.lock != nil {
+		err = errors.Join(err, h.lock.release())
 	}
-	return errors.Join(err, h.lock.release())
+	return err
+}
+
+// closeDB closes the file and keeps the lock.
+func (h *handle) closeDB() error {
+	db := h.db
+	h.db = nil
+	if db == nil {
+		return nil
+	}
+	return db.Close()
 }

@@ -114,10 +114,7 @@ func (t *tx) writableRun(l harness.Lease) (*session, error) {
 	if !ok {
 		return nil, harness.ErrNotFound
 	}
-	if s.info.Generation != l.Generation {
-		return nil, harness.ErrLost
-	}
-	return s, nil
+	return s, s.writableBy(l)
 }
 
 // SavePartial implements [run.Journal]. A run that has ended takes none.

@@ -68,6 +68,9 @@ func (v *Prompts) Recent(ctx context.Context, id harness.SessionID, limit int) (
 			if err := prompts.need(number(seq), &p); err != nil {
 				return err
 			}
+			if p == (prompt{}) {
+				continue // of a session that was removed for good
+			}
 			if gone, err := t.hides(hidden, p.Session); err != nil {
 				return err
 			} else if gone {

@@ -44,6 +44,10 @@ func (v shelf[T]) edit(ctx context.Context, id string, edit func(*T)) (T, error)
 
 // keepRevision files the present revision with the older ones.
 func (v shelf[T]) keepRevision(f *filed[T]) error {
+	return v.putRevision(f, *v.common(f).Revision, f.Item)
+}
+
+func (v shelf[T]) putRevision(f *filed[T], n int, item T) error {
 	all, err := f.home.make("revisions")
 	if err != nil {
 		return err
@@ -52,7 +56,30 @@ func (v shelf[T]) keepRevision(f *filed[T]) error {
 	if err != nil {
 		return err
 	}
-	return own.put(number(*v.common(f).Revision), f.Item)
+	return own.put(number(n), item)
+}
+
+// olderRevisions returns all revisions but the present one, oldest first.
+func (v shelf[T]) olderRevisions(f *filed[T]) ([]T, error) {
+	last := *v.common(f).Revision
+	if last == 1 {
+		return nil, nil
+	}
+	all, err := f.home.must("revisions")
+	if err != nil {
+		return nil, err
+	}
+	own, err := all.must(f.id)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]T, last-1)
+	for i := range items {
+		if err := own.need(number(i+1), &items[i]); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
 }
 
 // moveTrash keeps the list of the trash and f.Was in step with a change of
@@ -137,23 +164,8 @@ func (v shelf[T]) history(ctx context.Context, id string) ([]T, error) {
 		if err != nil {
 			return err
 		}
-		last := *v.common(f).Revision
-		if last > 1 {
-			all, err := f.home.must("revisions")
-			if err != nil {
-				return err
-			}
-			own, err := all.must(id)
-			if err != nil {
-				return err
-			}
-			for n := 1; n < last; n++ {
-				var item T
-				if err := own.need(number(n), &item); err != nil {
-					return err
-				}
-				items = append(items, item)
-			}
+		if items, err = v.olderRevisions(f); err != nil {
+			return err
 		}
 		items = append(items, f.Item)
 		return nil

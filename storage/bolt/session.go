@@ -33,6 +33,9 @@ type sessionInfo struct {
 	// Order is the session's place in recent/, without the pinned bit.
 	Order uint64 `json:"order"`
 	Draft bool   `json:"draft,omitempty"`
+	// Hidden says that the session was purged and that only what its forks
+	// reach is kept.
+	Hidden bool `json:"hidden,omitempty"`
 	// Runs counts the runs kept. LastRun and LastCursor are the run that was
 	// written last and where it then stood.
 	Runs       int           `json:"runs,omitempty"`
@@ -94,6 +97,9 @@ func (s *session) load() error {
 }
 
 func (s *session) checkListed() error {
+	if s.info.Hidden {
+		return nil
+	}
 	if s.info.Deleted != nil {
 		trash, err := s.t.root("trash")
 		if err != nil {
@@ -204,10 +210,7 @@ func (t *tx) writable(l harness.Lease) (*session, error) {
 		return nil, err
 	}
 	if ok {
-		if s.info.Generation != l.Generation {
-			return nil, harness.ErrLost
-		}
-		return s, nil
+		return s, s.writableBy(l)
 	}
 	if reserved, err := t.lastGeneration(l.Session); err != nil {
 		return nil, err
@@ -219,6 +222,17 @@ func (t *tx) writable(l harness.Lease) (*session, error) {
 		return nil, err
 	}
 	return s, s.takeDraft()
+}
+
+// writableBy returns why a lease gives no right to write to a stored session.
+func (s *session) writableBy(l harness.Lease) error {
+	switch {
+	case s.info.Hidden:
+		return harness.ErrNotFound
+	case s.info.Generation != l.Generation:
+		return harness.ErrLost
+	}
+	return nil
 }
 
 // newSession makes the buckets of a session and lists it. The caller saves it.

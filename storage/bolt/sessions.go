@@ -225,7 +225,7 @@ func (v *Sessions) Restore(ctx context.Context, id harness.SessionID) error {
 		if err != nil {
 			return err
 		}
-		if !ok {
+		if !ok || s.info.Hidden {
 			return harness.ErrNotFound
 		}
 		if s.info.Deleted == nil {

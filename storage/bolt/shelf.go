@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,6 +41,8 @@ type itemPlace struct {
 	Session harness.SessionID `json:"session"`
 	// Version is that of the item, so that an older copy of it is noticed.
 	Version int `json:"version"`
+	// Gone marks the id of an item that was removed for good.
+	Gone bool `json:"gone,omitempty"`
 }
 
 // filed is one item with its bucket.
@@ -75,6 +78,9 @@ func (v shelf[T]) find(t *tx, id string) (*filed[T], error) {
 		if n, err := strconv.Atoi(id[1:]); err == nil && n <= *v.last(c) {
 			return nil, t.d.damaged(place(where.path, []byte(id)), "the value is missing")
 		}
+		return nil, harness.ErrNotFound
+	}
+	if at.Gone {
 		return nil, harness.ErrNotFound
 	}
 	return v.read(t, id, at)
@@ -123,7 +129,7 @@ func (v shelf[T]) write(t *tx, f *filed[T], at harness.SessionID) error {
 		return err
 	}
 	f.Version++
-	if err := where.put([]byte(f.id), itemPlace{at, f.Version}); err != nil {
+	if err := where.put([]byte(f.id), itemPlace{Session: at, Version: f.Version}); err != nil {
 		return err
 	}
 	return b.put([]byte(f.id), f.shelved)
@@ -176,7 +182,11 @@ func (v shelf[T]) saved(t *tx, item T, key string) (*filed[T], error) {
 		if ok, err := keys.get(v.keyOf(key), &id); err != nil {
 			return nil, err
 		} else if ok {
-			return v.find(t, id)
+			have, err := v.find(t, id)
+			if !errors.Is(err, harness.ErrNotFound) {
+				return have, err
+			}
+			return nil, nil // removed for good since
 		}
 	}
 	ids, _, err := v.sameIDs(t, item)
@@ -189,7 +199,11 @@ func (v shelf[T]) saved(t *tx, item T, key string) (*filed[T], error) {
 // remember makes a later save with the key find the item.
 func (v shelf[T]) remember(t *tx, key, id string) error {
 	keys, err := t.root("keys")
-	if err != nil || key == "" || keys.has(v.keyOf(key)) {
+	if err != nil || key == "" {
+		return err
+	}
+	var have string
+	if ok, err := keys.get(v.keyOf(key), &have); err != nil || ok && have == id {
 		return err
 	}
 	return keys.put(v.keyOf(key), id)
@@ -218,7 +232,7 @@ func (v shelf[T]) add(t *tx, item T) (*filed[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if ok {
+	if ok && !s.info.Hidden {
 		f.home = s.bucket
 	} else {
 		at = harness.NoSession
@@ -306,6 +320,9 @@ func (v shelf[T]) all(ctx context.Context, t *tx) ([]*filed[T], error) {
 		var at itemPlace
 		if err := where.decode(key, value, &at); err != nil {
 			return false, err
+		}
+		if at.Gone {
+			return true, nil
 		}
 		f, err := v.read(t, string(key), at)
 		items = append(items, f)

@@ -22,7 +22,7 @@ func (v *Transcript) Tail(ctx context.Context, id harness.SessionID, from, limit
 	err := v.d.view(ctx, "read session "+string(id), func(t *tx) error {
 		records = nil
 		s, ok, err := t.find(id)
-		if err != nil || !ok {
+		if err != nil || !ok || s.info.Hidden {
 			return err
 		}
 		records, err = s.branch(ctx, from, limit)
@@ -85,7 +85,7 @@ func (v *Transcript) Record(ctx context.Context, id harness.SessionID, seq int) 
 		if err != nil {
 			return err
 		}
-		if !ok {
+		if !ok || s.info.Hidden {
 			return harness.ErrNotFound
 		}
 		r, err = s.record(seq)
@@ -126,14 +126,16 @@ func (s *session) written() error {
 func (v *Transcript) MoveHead(ctx context.Context, l harness.Lease, seq int) error {
 	return v.d.update(ctx, fmt.Sprintf("move session %s to record %d", l.Session, seq), func(t *tx) error {
 		s, ok, err := t.find(l.Session)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case !ok:
+		}
+		if !ok {
 			return harness.ErrNotFound
-		case s.info.Generation != l.Generation:
-			return harness.ErrLost
-		case seq < 0 || seq > s.info.Records:
+		}
+		if err := s.writableBy(l); err != nil {
+			return err
+		}
+		if seq < 0 || seq > s.info.Records {
 			return harness.ErrNotFound
 		}
 		s.info.Head, s.info.Updated = seq, t.now
@@ -183,7 +185,7 @@ func (t *tx) importable(ctx context.Context, id harness.SessionID, records []har
 		reserved, err := t.reserved(id)
 		return nil, !reserved, err
 	}
-	if s.info.Deleted != nil || s.info.Records != len(records) {
+	if s.info.Deleted != nil || s.info.Hidden || s.info.Records != len(records) {
 		return nil, false, nil
 	}
 	have, err := s.branch(ctx, 0, 0)

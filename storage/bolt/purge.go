@@ -1,0 +1,389 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"cairn/harness"
+)
+
+// Purged says what [DB.Purge] removed.
+type Purged struct {
+	Sessions, Facts, Notes int
+}
+
+// Purge removes for good what was deleted before the time. A session's notes
+// and facts stay, in no session and with their source marked gone. Records that
+// a fork reaches stay too, hidden. Each session goes in a transaction of its
+// own.
+func (d *DB) Purge(ctx context.Context, before time.Time) (Purged, error) {
+	var p Purged
+	var ids []harness.SessionID
+	err := d.view(ctx, "purge", func(t *tx) (err error) {
+		ids, err = t.trashedBefore(before)
+		return err
+	})
+	for _, id := range ids {
+		if err != nil {
+			return p, err
+		}
+		gone := false
+		err = d.update(ctx, "purge session "+string(id), func(t *tx) (err error) {
+			gone, err = t.purgeSession(ctx, id, before)
+			return err
+		})
+		if gone {
+			p.Sessions++
+		}
+	}
+	if err == nil {
+		p.Facts, err = d.Facts().v.purge(ctx, before)
+	}
+	if err == nil {
+		p.Notes, err = d.Notes().v.purge(ctx, before)
+	}
+	return p, err
+}
+
+// trashedBefore returns the sessions that were deleted before a time.
+func (t *tx) trashedBefore(before time.Time) ([]harness.SessionID, error) {
+	list, err := t.listTrash(context.Background(), harness.SessionFilter{Deleted: true})
+	var ids []harness.SessionID
+	for _, s := range list {
+		if s.Deleted.Before(before) {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids, err
+}
+
+func (t *tx) purgeSession(ctx context.Context, id harness.SessionID, before time.Time) (bool, error) {
+	s, ok, err := t.find(id)
+	if err != nil || !ok || s.info.Deleted == nil || s.info.Hidden || !s.info.Deleted.Before(before) {
+		return false, err // restored meanwhile
+	}
+	if _, alive, err := t.owner(id, s.info.Generation); err != nil || alive {
+		return false, err // somebody still writes to it
+	}
+	forked, err := t.forkedAt(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	if err := s.unlist(); err != nil {
+		return false, err
+	}
+	if err := moveOut(t.d.Facts().v, s, func(f *harness.Fact) *harness.Source { return &f.Source }); err != nil {
+		return false, err
+	}
+	if err := moveOut(t.d.Notes().v, s, func(n *harness.Note) *harness.Source { return &n.Source }); err != nil {
+		return false, err
+	}
+	if err := t.dropPrompts(id); err != nil {
+		return false, err
+	}
+	if len(forked) > 0 {
+		return true, s.hide(forked)
+	}
+	sessions, err := t.root("sessions")
+	if err != nil {
+		return false, err
+	}
+	where, err := t.root("where")
+	if err != nil {
+		return false, err
+	}
+	if err := where.del(whereSession(id)); err != nil {
+		return false, err
+	}
+	return true, sessions.drop(string(id))
+}
+
+// unlist drops the session's runs and takes it out of the trash.
+func (s *session) unlist() error {
+	trash, err := s.t.root("trash")
+	if err != nil {
+		return err
+	}
+	kind, err := trash.must(trashSessions)
+	if err != nil {
+		return err
+	}
+	c, err := s.t.counters()
+	if err != nil {
+		return err
+	}
+	if err := s.t.dropWish(s.info.ID); err != nil {
+		return err
+	}
+	if err := s.dropRuns(c); err != nil {
+		return err
+	}
+	c.Sessions--
+	c.Trashed--
+	return kind.del(s.trashKey())
+}
+
+func (s *session) dropRuns(c *counters) error {
+	where, err := s.t.root("where")
+	if err != nil {
+		return err
+	}
+	unfinished, err := s.t.root("unfinished")
+	if err != nil {
+		return err
+	}
+	refs, err := s.t.sessionRefs(where, s.info.ID)
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		if err := where.del(whereRun(ref.id)); err != nil {
+			return err
+		}
+		if !unfinished.has([]byte(ref.id)) {
+			continue
+		}
+		c.Unfinished--
+		if err := unfinished.del([]byte(ref.id)); err != nil {
+			return err
+		}
+	}
+	c.Runs -= len(refs)
+	for _, name := range []string{"runs", "requests"} {
+		if _, ok := s.sub(name); !ok {
+			continue
+		}
+		if err := s.drop(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forkedAt returns the records of a session at which forks begin, also deleted
+// and hidden ones.
+func (t *tx) forkedAt(ctx context.Context, id harness.SessionID) ([]int, error) {
+	sessions, err := t.root("sessions")
+	if err != nil {
+		return nil, err
+	}
+	var at []int
+	err = sessions.each(nil, func(key, _ []byte) (bool, error) {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		if harness.SessionID(key) == harness.NoSession {
+			return true, nil
+		}
+		b, err := sessions.must(string(key))
+		if err != nil {
+			return false, err
+		}
+		var info sessionInfo
+		if err := b.need(keyInfo, &info); err != nil {
+			return false, err
+		}
+		if p := info.Parent; p != nil && p.Session == id && info.ID != id {
+			at = append(at, p.Record)
+		}
+		return true, nil
+	})
+	return at, err
+}
+
+// hide keeps of a session only the records that its forks reach.
+func (s *session) hide(forked []int) error {
+	log, err := s.conversation()
+	if err != nil {
+		return err
+	}
+	reached := map[int]bool{}
+	for _, seq := range forked {
+		for seq != 0 && !reached[seq] {
+			r, err := s.recordIn(log, seq)
+			if err != nil {
+				return err
+			}
+			reached[seq] = true
+			seq = r.Prev
+		}
+	}
+	for seq := 1; seq <= s.info.Records; seq++ {
+		if reached[seq] {
+			continue
+		}
+		if err := log.del(number(seq)); err != nil {
+			return err
+		}
+	}
+	if s.info.Draft {
+		if err := s.drop("draft"); err != nil {
+			return err
+		}
+	}
+	s.info.Hidden, s.info.Draft, s.info.OpenRun, s.info.Runs, s.info.LastRun = true, false, "", 0, ""
+	s.info.Title, s.info.Preview, s.info.System, s.info.Tags = "", "", "", nil
+	if _, err := s.make("runs"); err != nil {
+		return err
+	}
+	return s.save()
+}
+
+// moveOut files the items of a session in no session.
+func moveOut[T any](v shelf[T], s *session, source func(*T) *harness.Source) error {
+	b, ok := s.sub(v.name)
+	if !ok {
+		return nil
+	}
+	sessions, err := s.t.root("sessions")
+	if err != nil {
+		return err
+	}
+	nowhere, err := sessions.must(string(harness.NoSession))
+	if err != nil {
+		return err
+	}
+	var ids []string
+	err = b.each(nil, func(key, _ []byte) (bool, error) {
+		ids = append(ids, string(key))
+		return true, nil
+	})
+	for _, id := range ids {
+		if err == nil {
+			err = v.moveItem(s, nowhere, id, source)
+		}
+	}
+	return err
+}
+
+// moveItem files an item and its older revisions elsewhere.
+func (v shelf[T]) moveItem(s *session, to bucket, id string, source func(*T) *harness.Source) error {
+	f, err := v.find(s.t, id)
+	if err != nil {
+		return err
+	}
+	leave := func(item *T) {
+		*v.kind.Common(item).Session = ""
+		if from := source(item); from.Session == s.info.ID {
+			from.Gone = true
+		}
+	}
+	older, err := v.olderRevisions(f)
+	if err != nil {
+		return err
+	}
+	if err := v.drop(f); err != nil {
+		return err
+	}
+	f.home = to
+	for i := range older {
+		leave(&older[i])
+		if err := v.putRevision(f, i+1, older[i]); err != nil {
+			return err
+		}
+	}
+	leave(&f.Item)
+	return v.rewrite(s.t, f)
+}
+
+// drop removes the stored item and its revisions from its bucket.
+func (v shelf[T]) drop(f *filed[T]) error {
+	b, err := f.home.must(v.name)
+	if err != nil {
+		return err
+	}
+	if err := b.del([]byte(f.id)); err != nil {
+		return err
+	}
+	all, ok := f.home.sub("revisions")
+	if !ok {
+		return nil
+	}
+	if _, ok := all.sub(f.id); !ok {
+		return nil
+	}
+	return all.drop(f.id)
+}
+
+// purge removes the items that were forgotten before a time. Their ids stay
+// taken.
+func (v shelf[T]) purge(ctx context.Context, before time.Time) (int, error) {
+	n := 0
+	err := v.d.update(ctx, "purge "+v.name, func(t *tx) error {
+		n = 0
+		trash, err := t.root("trash")
+		if err != nil {
+			return err
+		}
+		kind, ok := trash.sub(v.kind.Name)
+		if !ok {
+			return nil
+		}
+		var ids []string
+		err = kind.each(nil, func(key, _ []byte) (bool, error) {
+			if at, ok := numberOf(key[:min(8, len(key))]); ok && int64(at) < before.UnixNano() {
+				ids = append(ids, string(key[8:]))
+			}
+			return true, nil
+		})
+		for _, id := range ids {
+			if err == nil {
+				err = v.purgeItem(t, kind, id)
+			}
+		}
+		n = len(ids)
+		return err
+	})
+	return n, err
+}
+
+func (v shelf[T]) purgeItem(t *tx, trash bucket, id string) error {
+	f, err := v.find(t, id)
+	if err != nil {
+		return err
+	}
+	if err := trash.del(f.trashKey()); err != nil {
+		return err
+	}
+	if err := v.drop(f); err != nil {
+		return err
+	}
+	c, err := t.counters()
+	if err != nil {
+		return err
+	}
+	*v.count(c)--
+	where, err := t.root("where")
+	if err != nil {
+		return err
+	}
+	return where.put([]byte(id), itemPlace{Gone: true})
+}
+
+// dropPrompts empties the prompts of a session. Their numbers stay, as the
+// numbers are without a gap.
+func (t *tx) dropPrompts(id harness.SessionID) error {
+	prompts, err := t.root("prompts")
+	if err != nil {
+		return err
+	}
+	c, err := t.counters()
+	if err != nil {
+		return err
+	}
+	for seq := c.FirstPrompt; seq <= c.LastPrompt; seq++ {
+		var p prompt
+		if err := prompts.need(number(seq), &p); err != nil {
+			return fmt.Errorf("prompt %s: %w", strconv.Itoa(seq), err)
+		}
+		if p.Session != id {
+			continue
+		}
+		if err := prompts.put(number(seq), prompt{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -80,42 +80,60 @@ func written(b *testing.B) int {
 }
 
 // BenchmarkStep commits one step of a turn, from opening the file to closing
-// it, in conversations of different lengths. Every other commit is one of the
-// same bytes to a bbolt file that stays open; "ratio" compares the medians.
+// it, in conversations of different lengths, and after half of all messages
+// were deleted for good. Every other commit is one of the same bytes to a bbolt
+// file that stays open; "ratio" compares the medians.
 func BenchmarkStep(b *testing.B) {
 	for _, n := range []int{10, 1000, 100_000} {
 		b.Run(fmt.Sprint("messages=", n), func(b *testing.B) {
-			ctx := b.Context()
 			db := openBench(b)
 			fill(b, db, "s", n)
-			l, err := db.Owners().Acquire(ctx, harness.Session{ID: "s"}, harness.Holder{})
-			check(b, err)
-			ask := harness.UserText(text(1))
-			r := harness.Run{ID: "r", Config: harness.RunConfig{Agent: "a@1", Model: "p/m", System: strings.Repeat("Be brief. ", 300)}}
-			_, _, err = db.Journal().Create(ctx, l, r, run.Entry{Kind: "begun", Message: &ask})
-			check(b, err)
-			plain := openPlain(b, conversation(n))
-			// What the long import left to write would be waited for by the first commits.
-			check(b, exec.Command("sync").Run())
-			answer := harness.AssistantText(text(2))
-			step := run.Entry{Kind: "answer", Message: &answer, Usage: harness.Usage{Input: 1000, Output: 100}}
-			var ours, theirs []time.Duration
-			bytes := 0
-			for i := 1; b.Loop(); i++ {
-				db.Settle()
-				before, start := written(b), time.Now()
-				_, err := db.Journal().Append(ctx, l, "r", i, step)
-				check(b, err)
-				db.Settle()
-				ours = append(ours, time.Since(start))
-				bytes += written(b) - before
-				start = time.Now()
-				plain.put(b, n+i)
-				theirs = append(theirs, time.Since(start))
-			}
-			report(b, ours, theirs, bytes)
+			benchStep(b, db, n)
 		})
 	}
+	b.Run("messages=100000, half of them purged", func(b *testing.B) {
+		db := openBench(b)
+		for i := range 100 {
+			fill(b, db, harness.SessionID(fmt.Sprint("s", i)), 1000)
+			if i%2 == 0 {
+				check(b, db.Sessions().Delete(b.Context(), harness.SessionID(fmt.Sprint("s", i))))
+			}
+		}
+		fill(b, db, "s", 1000)
+		_, err := db.Purge(b.Context(), time.Now().Add(time.Hour))
+		check(b, err)
+		benchStep(b, db, 50_000)
+	})
+}
+
+func benchStep(b *testing.B, db *bolt.DB, n int) {
+	ctx := b.Context()
+	l, err := db.Owners().Acquire(ctx, harness.Session{ID: "s"}, harness.Holder{})
+	check(b, err)
+	ask := harness.UserText(text(1))
+	r := harness.Run{ID: "r", Config: harness.RunConfig{Agent: "a@1", Model: "p/m", System: strings.Repeat("Be brief. ", 300)}}
+	_, _, err = db.Journal().Create(ctx, l, r, run.Entry{Kind: "begun", Message: &ask})
+	check(b, err)
+	plain := openPlain(b, conversation(n))
+	// What the long import left to write would be waited for by the first commits.
+	check(b, exec.Command("sync").Run())
+	answer := harness.AssistantText(text(2))
+	step := run.Entry{Kind: "answer", Message: &answer, Usage: harness.Usage{Input: 1000, Output: 100}}
+	var ours, theirs []time.Duration
+	bytes := 0
+	for i := 1; b.Loop(); i++ {
+		db.Settle()
+		before, start := written(b), time.Now()
+		_, err := db.Journal().Append(ctx, l, "r", i, step)
+		check(b, err)
+		db.Settle()
+		ours = append(ours, time.Since(start))
+		bytes += written(b) - before
+		start = time.Now()
+		plain.put(b, n+i)
+		theirs = append(theirs, time.Since(start))
+	}
+	report(b, ours, theirs, bytes)
 }
 
 func report(b *testing.B, ours, theirs []time.Duration, bytes int) {

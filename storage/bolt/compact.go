@@ -10,8 +10,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// compactBatch is how many bytes one transaction of a compaction copies.
-const compactBatch = 4 << 20
+const (
+	// compactBatch is how many bytes one transaction of a compaction copies.
+	compactBatch = 4 << 20
+	// longFree is how many free bytes make their list longer than some pages.
+	longFree = 8 << 20
+)
 
 // Compact writes the database anew without the space that is free, and with it
 // the last traces of what was removed. It returns the sizes in bytes. The old
@@ -49,6 +53,17 @@ func (d *DB) Compact(ctx context.Context) (before, after int64, err error) {
 		return syncDir(d.dir)
 	})
 	return before, after, err
+}
+
+// tidy compacts the database if the list of its free pages, which every commit
+// writes, has become long, and the free pages are more than a small part.
+func (d *DB) tidy(ctx context.Context) error {
+	s, err := d.Stats(ctx)
+	if err != nil || s.Free < longFree || s.Free < s.Size/8 {
+		return err
+	}
+	_, _, err = d.Compact(ctx)
+	return err
 }
 
 // rewrite copies all buckets of the open handle to a new file and closes the

@@ -17,7 +17,7 @@ type Purged struct {
 // Purge removes for good what was deleted before the time. A session's notes
 // and facts stay, in no session and with their source marked gone. Records that
 // a fork reaches stay too, hidden. Each session goes in a transaction of its
-// own.
+// own. In the end the file is compacted if that is worth it.
 func (d *DB) Purge(ctx context.Context, before time.Time) (Purged, error) {
 	var p Purged
 	var ids []harness.SessionID
@@ -43,6 +43,9 @@ func (d *DB) Purge(ctx context.Context, before time.Time) (Purged, error) {
 	}
 	if err == nil {
 		p.Notes, err = d.Notes().v.purge(ctx, before)
+	}
+	if err == nil && p != (Purged{}) {
+		err = d.tidy(ctx)
 	}
 	return p, err
 }

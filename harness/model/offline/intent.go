@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"cairn/harness"
 )
@@ -32,42 +33,52 @@ const (
 	defaultWords = 800
 )
 
-var (
-	greeting  = regexp.MustCompile(`(?i)^\s*(?:hi|hello|hey|help|good (?:morning|afternoon|evening|day)|(?:who|what) are you|what can you do|what is this)\b[^\n]*$`)
-	document  = regexp.MustCompile(`(?i)\blong (?:markdown|document|text|answer)\b`)
-	wordCount = regexp.MustCompile(`(\d[\d,.]*)`)
-	remember  = regexp.MustCompile(`(?is)^\s*(?:please\s+)?(?:remember|save|note|memori[sz]e|keep in mind)(?:\s+(?:that|this))?\s*[:,]?\s+(.+?)\s*$`)
-	recall    = regexp.MustCompile(`(?is)^\s*(?:recall|what do you (?:know|remember) (?:about|of)|what did i (?:say|tell you|write) about|(?:do|did|have|am|was) i\b|(?:what|where|when|who|which|how)(?:'s| is| are| was| were| do| did)? (?:my|i|our|we)\b)\s*(.*?)[\s?.!]*$`)
-	readFile  = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:read|cat)\s+(?:the\s+)?(?:file\s+)?["'\x60]?([^\s"'\x60]+)["'\x60]?\s*[.!]?\s*$`)
-	listFiles = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:(?:list|show)(?: me)?(?: the| my| all)? (?:files|directory|folder)|ls)(?:\s+(?:in|of)?\s*["'\x60]?([^\s"'\x60?]+)["'\x60]?)?\s*[.?!]?\s*$`)
-	command   = regexp.MustCompile(`(?is)^\s*(?:please\s+)?(?:run|execute)\s+(?:the\s+)?(?:command\s+)?\x60?(.+?)\x60?\s*$`)
-	writeFile = regexp.MustCompile(`(?is)^\s*(?:please\s+)?write\s+(?:the\s+)?(?:file\s+)?["'\x60]?([^\s"'\x60:]+)["'\x60]?\s*:\s*(.+)$`)
-)
+// patterns are what a text is matched with.
+type patterns struct {
+	greeting, document, wordCount, remember, recall, readFile, listFiles, command, writeFile *regexp.Regexp
+}
+
+// compiled are the patterns. They take a millisecond, which only a start
+// without a model has to spend.
+var compiled = sync.OnceValue(func() patterns {
+	return patterns{
+		greeting:  regexp.MustCompile(`(?i)^\s*(?:hi|hello|hey|help|good (?:morning|afternoon|evening|day)|(?:who|what) are you|what can you do|what is this)\b[^\n]*$`),
+		document:  regexp.MustCompile(`(?i)^\s*(?:(?:please|show|give|write|stream|print|me|us|a|some|the|very)\s+)*long[ -](?:markdown|document|text|answer)\b`),
+		wordCount: regexp.MustCompile(`(\d[\d,.]*)`),
+		remember:  regexp.MustCompile(`(?is)^\s*(?:please\s+)?(?:remember|save|note|memori[sz]e|keep in mind)(?:\s+(?:that|this))?\s*[:,]?\s+(.+?)\s*$`),
+		recall:    regexp.MustCompile(`(?is)^\s*(?:recall|what do you (?:know|remember) (?:about|of)|what did i (?:say|tell you|write) about|(?:do|did|have|am|was) i\b|(?:what|where|when|who|which|how)(?:'s| is| are| was| were| do| did)? (?:my|i|our|we)\b)\s*(.*?)[\s?.!]*$`),
+		readFile:  regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:read|cat)\s+(?:the\s+)?(?:file\s+)?["'\x60]?([^\s"'\x60]+)["'\x60]?\s*[.!]?\s*$`),
+		listFiles: regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:(?:list|show)(?: me)?(?: the| my| all)? (?:files|directory|folder)|ls)(?:\s+(?:in|of)?\s*["'\x60]?([^\s"'\x60?]+)["'\x60]?)?\s*[.?!]?\s*$`),
+		command:   regexp.MustCompile(`(?is)^\s*(?:please\s+)?(?:run|execute)\s+(?:the\s+)?(?:command\s+)?\x60?(.+?)\x60?\s*$`),
+		writeFile: regexp.MustCompile(`(?is)^\s*(?:please\s+)?write\s+(?:the\s+)?(?:file\s+)?["'\x60]?([^\s"'\x60:]+)["'\x60]?\s*:\s*(.+)$`),
+	}
+})
 
 // parse finds the intent of a text.
 func parse(text string) intent {
+	p := compiled()
 	switch {
-	case strings.TrimSpace(text) == "", greeting.MatchString(text):
+	case strings.TrimSpace(text) == "", p.greeting.MatchString(text):
 		return intent{text: about}
-	case document.MatchString(text):
+	case p.document.MatchString(text):
 		return intent{text: Document(words(text))}
 	}
-	if m := remember.FindStringSubmatch(text); m != nil {
+	if m := p.remember.FindStringSubmatch(text); m != nil {
 		return saving(m[1])
 	}
-	if m := writeFile.FindStringSubmatch(text); m != nil {
+	if m := p.writeFile.FindStringSubmatch(text); m != nil {
 		return writing(m[1], m[2])
 	}
-	if m := listFiles.FindStringSubmatch(text); m != nil {
+	if m := p.listFiles.FindStringSubmatch(text); m != nil {
 		return listing(m[1])
 	}
-	if m := command.FindStringSubmatch(text); m != nil {
+	if m := p.command.FindStringSubmatch(text); m != nil {
 		return running(m[1])
 	}
-	if m := recall.FindStringSubmatch(text); m != nil {
+	if m := p.recall.FindStringSubmatch(text); m != nil {
 		return recalling(or(m[1], text))
 	}
-	if m := readFile.FindStringSubmatch(text); m != nil {
+	if m := p.readFile.FindStringSubmatch(text); m != nil {
 		return reading(m[1])
 	}
 	return anything(text)
@@ -75,7 +86,7 @@ func parse(text string) intent {
 
 // words returns how many words a long document is asked to have.
 func words(text string) int {
-	m := wordCount.FindString(text)
+	m := compiled().wordCount.FindString(text)
 	n, err := strconv.Atoi(strings.NewReplacer(",", "", ".", "").Replace(m))
 	if err != nil || n <= 0 {
 		return defaultWords

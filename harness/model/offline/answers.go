@@ -21,8 +21,8 @@ const abilities = "What works here:\n\n" +
 	"- **long markdown 2000 words** streams a long document, to try the screen\n"
 
 // about introduces the model.
-const about = "This is **cairn without a language model**. No key was found and no local server answers, so this built-in stand-in does: " +
-	"it has no weights, does not understand language and makes nothing up. It matches a few plain patterns and uses the real tools, " +
+const about = "This is **cairn without a language model**: the built-in stand-in that answers when no key is found and no local server runs. " +
+	"It has no weights, does not understand language and makes nothing up. It matches a few plain patterns and uses the real tools, " +
 	"so sessions, memory, approvals and everything else on the screens is real.\n\n" +
 	abilities + "\n" + setup
 

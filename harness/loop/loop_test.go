@@ -61,7 +61,8 @@ func TestNextAfterTheseRecords(t *testing.T) {
 		"what rests is done":              {[]loop.Record{started(), loop.Rested{Status: harness.RunFailed}}, "Done"},
 		"a failed run can be resumed":     {[]loop.Record{started(), loop.Rested{Status: harness.RunFailed}, loop.Resumed{}}, "CallModel 1"},
 		"an exhausted run tries again":    {[]loop.Record{started(), answer(harness.StopEmpty), answer(harness.StopEmpty), answer(harness.StopEmpty), loop.Rested{Status: harness.RunFailed}, loop.Resumed{}}, "CallModel 4"},
-		"a safe call runs again":          {[]loop.Record{started(), answer(harness.StopTools, "t"), loop.Judged{CallID: "r_1_1", Permission: "allow"}, loop.Began{CallID: "r_1_1", Repeatable: true}, loop.Resumed{}}, "Exec r_1_1"},
+		"a safe call runs again":          {[]loop.Record{started(), answer(harness.StopTools, "t"), loop.Judged{CallID: "r_1_1", Permission: "allow"}, loop.Began{CallID: "r_1_1", Repeatable: true}, loop.Resumed{}, loop.Judged{CallID: "r_1_1", Permission: "allow"}}, "Exec r_1_1"},
+		"a resumed call is judged again":  {[]loop.Record{started(), answer(harness.StopTools, "t"), loop.Judged{CallID: "r_1_1", Permission: "allow"}, loop.Began{CallID: "r_1_1", Repeatable: true}, loop.Resumed{}}, "Judge r_1_1"},
 		"a manual call is uncertain":      {[]loop.Record{started(), answer(harness.StopTools, "t"), loop.Judged{CallID: "r_1_1", Permission: "allow"}, loop.Began{CallID: "r_1_1"}, loop.Resumed{}}, "Rest awaiting_input uncertain"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,6 +121,39 @@ func TestStepLimitAsksForAFinalAccount(t *testing.T) {
 	_, cmd = loop.Step(s, ended("r_1_1"))
 	if r, ok := cmd.(loop.Rest); !ok || r.Stop != harness.StopSteps {
 		t.Fatalf("next is %#v, want the end at the step limit", cmd)
+	}
+}
+
+func TestCutAnswerAtTheStepLimitGetsNoFurtherStep(t *testing.T) {
+	t.Parallel()
+	for _, stop := range []harness.StopReason{harness.StopLength, harness.StopEmpty} {
+		first := started()
+		first.Config.MaxSteps = 1
+		s := loop.Fold(first, answer(stop))
+		if note, ok := s.Next().(loop.Note); !ok || note.Reason != "iteration_limit" {
+			t.Errorf("after %s comes %#v, want the note about the limit", stop, s.Next())
+		}
+	}
+}
+
+func TestAttemptsCountTheFailedOnesToo(t *testing.T) {
+	t.Parallel()
+	a := answer(harness.StopPause)
+	a.Attempt = 4
+	s := loop.Fold(started(), a, answer(harness.StopPause))
+	if s.Steps() != 2 || s.Attempts() != 5 {
+		t.Errorf("%d steps in %d attempts, want 2 in 5", s.Steps(), s.Attempts())
+	}
+}
+
+func TestNameKeepsArgumentsThatAreNoJSON(t *testing.T) {
+	t.Parallel()
+	m := loop.Name("r", 1, "p/m", []harness.Part{{Kind: harness.PartCall, Call: &harness.ToolCall{Name: "t", Input: json.RawMessage(`{"a`)}}}, harness.Usage{}, nil)
+	if c := m.Calls()[0]; c.Malformed != `{"a` {
+		t.Errorf("the call is %+v", c)
+	}
+	if _, err := json.Marshal(m); err != nil {
+		t.Errorf("the answer cannot be stored: %v", err)
 	}
 }
 

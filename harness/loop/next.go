@@ -78,8 +78,12 @@ func Name(run harness.RunID, step int, model string, parts []harness.Part, usage
 				c.Origin = c.ID
 			}
 			c.ID = fmt.Sprintf("%s_%d_%d", run, step, n)
-			if len(c.Input) == 0 && c.Malformed == "" {
+			switch {
+			case len(c.Input) == 0 && c.Malformed == "":
 				c.Input = json.RawMessage("{}")
+			case len(c.Input) > 0 && !json.Valid(c.Input):
+				// It could not be stored as it is, so the answer would be lost.
+				c.Input, c.Malformed = nil, string(c.Input)
 			}
 			p.Call = &c
 		}

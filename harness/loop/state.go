@@ -38,6 +38,7 @@ type State struct {
 	rest     Rest
 	status   harness.RunStatus
 	steps    int
+	attempts int
 	cuts     int
 	empties  int
 	pauses   int
@@ -73,6 +74,10 @@ func (s State) Status() harness.RunStatus { return s.status }
 
 // Steps returns how many model calls were answered.
 func (s State) Steps() int { return s.steps }
+
+// Attempts returns the number of the last model attempt that was answered.
+// Attempts that failed count too, so it is at least [State.Steps].
+func (s State) Attempts() int { return s.attempts }
 
 // Call returns the call with the id among those of the last answer, or one with
 // only the id.
@@ -149,7 +154,8 @@ func (s *State) ended(r Ended) {
 
 // resumed puts in doubt what had begun, and gives every recovery its full
 // number of tries again: a run that failed after its last try is not worth
-// resuming otherwise.
+// resuming otherwise. What was not decided by a person is judged again, because
+// the rules may have changed meanwhile.
 func (s *State) resumed() {
 	s.status = harness.RunRunning
 	s.cuts, s.empties, s.pauses = 0, 0, 0
@@ -159,8 +165,8 @@ func (s *State) resumed() {
 	for i := range s.calls {
 		c := &s.calls[i]
 		c.doubt = c.doubt || (c.began && !c.ended)
-		if c.verdict == "ask" {
-			c.verdict = ""
+		if !c.ended {
+			c.verdict, c.reason = "", ""
 		}
 	}
 }
@@ -169,6 +175,7 @@ func (s *State) resumed() {
 // are honoured whatever the reason says, unless the reply was cut or refused.
 func (s *State) answered(r Answered) {
 	s.steps++
+	s.attempts = max(s.attempts+1, r.Attempt)
 	s.calls, s.refuse, s.want = nil, "", wantModel
 	if r.Message != nil {
 		s.messages = append(s.messages, *r.Message)
@@ -193,7 +200,7 @@ func (s *State) answered(r Answered) {
 	case !asked:
 		s.finish(r.Stop)
 	}
-	if s.want == wantModel && s.steps >= s.limit() {
+	if s.want != wantRest && s.steps >= s.limit() {
 		s.final = true
 		s.setNote("iteration_limit", noteSteps)
 	}

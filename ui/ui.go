@@ -143,12 +143,19 @@ func (m Model) open(o chat.Open) Model {
 	return m
 }
 
+// chatDeps are the parts of the chats of this window.
 func (m Model) chatDeps() chat.Deps {
-	d := m.deps
+	deps := chatDeps(m.deps)
+	deps.Theme, deps.Markdown = m.look.theme, m.look.markdown
+	return deps
+}
+
+// chatDeps are the parts of a chat that need no screen.
+func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Watcher: d.Watcher, Config: d.Config, Words: Words, Holder: d.Holder, Dir: d.Dir,
-		Ephemeral: d.Ephemeral, Theme: m.look.theme, Markdown: m.look.markdown, Keys: d.Keys, Now: d.Now, Log: d.Log,
+		Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
 	if d.Facts != nil {
 		deps.Facts = d.Facts

@@ -191,7 +191,7 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 
 // quench loads older messages when the window needs them.
 func (m Model) quench() (Model, tea.Cmd) {
-	if m.width <= 0 || !m.pages.thirsty(m.desk(), m.rows()) {
+	if m.width <= 0 || m.pages.whole || m.pages.loading || !m.pages.thirsty(m.desk(), m.rows()) {
 		return m, nil
 	}
 	return m.older(olderPage)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/ui/chat/compose"
 	"cairn/ui/render"
 )
 
@@ -40,7 +41,7 @@ func (m Model) View() string {
 	if m.small() {
 		return render.Truncate("the window is too small", m.width, "") + strings.Repeat("\n", m.height-1)
 	}
-	f := m.foot(true)
+	f := m.foot()
 	lines := m.head()
 	room := max(m.height-len(lines)-len(f.lines), 0)
 	body := m.pages.window(m.desk(), room)
@@ -57,8 +58,13 @@ func (m Model) Cursor() (x, y int, visible bool) {
 	if m.small() {
 		return 0, 0, false
 	}
-	f := m.foot(false)
-	y = m.height - len(f.lines) + f.y
+	var f foot
+	m.drawBox(&f)
+	below := len(f.lines) + 1
+	if len(m.draft.queue) > 0 {
+		below++
+	}
+	y = m.height - below + f.y
 	return min(f.x, m.width-1), y, y >= 0 && y < m.height
 }
 
@@ -69,7 +75,24 @@ func (m Model) rows() int {
 	if m.small() {
 		return 0
 	}
-	return max(m.height-m.headRows()-len(m.foot(false).lines), 0)
+	return max(m.height-m.headRows()-m.footRows(), 0)
+}
+
+// footRows is the height of the foot: notices, status, rule, box, queue, hints.
+func (m Model) footRows() int {
+	n := len(m.notices()) + 3 + m.boxLines(m.box.Layout(m.boxWidth()))
+	if len(m.draft.queue) > 0 {
+		n++
+	}
+	return n
+}
+
+// boxLines is how many rows of the box are seen.
+func (m Model) boxLines(l compose.Layout) int {
+	if m.past.searching {
+		return 1
+	}
+	return min(len(l.Rows), max(min(boxRows, m.height/3), 1))
 }
 
 func (m Model) headRows() int {
@@ -156,18 +179,9 @@ func (m Model) rule() string {
 	return m.deps.Theme.Paints.Border.On(strings.Repeat(o, m.width/max(render.Width(o), 1)))
 }
 
-// foot draws what stands below the conversation. Status is left empty unless
-// asked for: it needs the conversation.
-func (m Model) foot(status bool) foot {
-	var f foot
-	for _, n := range m.notices() {
-		f.lines = append(f.lines, n)
-	}
-	line := ""
-	if status {
-		line = m.status()
-	}
-	f.lines = append(f.lines, line, m.rule())
+// foot draws what stands below the conversation.
+func (m Model) foot() foot {
+	f := foot{lines: append(m.notices(), m.status(), m.rule())}
 	m.drawBox(&f)
 	if q := m.queueLine(); q != "" {
 		p := m.deps.Theme.Paints
@@ -206,7 +220,7 @@ func (m Model) notices() []string {
 		}
 		add("open in "+m.own.holder.String(), keys)
 	}
-	if m.notice != "" {
+	if m.notice != "" && !m.quietNotice() {
 		add(m.notice, "")
 	}
 	if len(out) > m.height/3 {
@@ -215,10 +229,19 @@ func (m Model) notices() []string {
 	return out
 }
 
+// quietNotice reports whether the notice fits on the status line, which is
+// free then.
+func (m Model) quietNotice() bool {
+	return !m.turn.active() && !strings.Contains(m.notice, "\n") && render.Width(m.notice) < m.width*2/3
+}
+
 // status is the run line, with what is new below the lines seen.
 func (m Model) status() string {
 	p, o := m.deps.Theme.Paints, m.deps.Theme.Ornaments
 	left, right := m.runLine(), ""
+	if left == "" && m.notice != "" && m.quietNotice() {
+		left = p.Warning.On(render.SafeLine(m.notice))
+	}
 	if left == "" && m.others > 0 {
 		left = p.Muted.On(" " + count(m.others, "unfinished run") + ": /runs")
 	}
@@ -299,7 +322,7 @@ func (m Model) drawBox(f *foot) {
 		return
 	}
 	l := m.box.Layout(m.boxWidth())
-	rows := min(len(l.Rows), max(min(boxRows, m.height/3), 1))
+	rows := m.boxLines(l)
 	from := min(max(l.Row-rows+1, 0), len(l.Rows)-rows)
 	if from > l.Row {
 		from = l.Row

@@ -1,0 +1,173 @@
+package ui_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/storage/mem"
+	"cairn/themes"
+	"cairn/ui"
+	"cairn/ui/chat"
+	"cairn/ui/uitest"
+)
+
+// tape is an engine whose only run streams a text in small pieces.
+type tape struct {
+	harness.Engine
+	pieces []string
+}
+
+type tapeRun struct {
+	harness.RunHandle
+	pieces []string
+}
+
+func (t tape) List(context.Context, harness.RunFilter) ([]harness.Run, error) { return nil, nil }
+
+func (t tape) Start(context.Context, harness.StartRequest) (harness.RunHandle, error) {
+	return tapeRun{pieces: t.pieces}, nil
+}
+
+func (r tapeRun) ID() harness.RunID { return "r1" }
+
+func (r tapeRun) Events(context.Context, int) <-chan harness.Event {
+	out := make(chan harness.Event)
+	go func() {
+		at := 0
+		for _, p := range r.pieces {
+			out <- harness.Event{Type: harness.EventText, Run: "r1", Attempt: 1, Offset: at, Text: p}
+			at += len(p)
+		}
+		out <- harness.Event{Type: harness.EventResult, Outcome: &harness.Result{Run: "r1", Status: harness.RunCompleted}}
+		close(out)
+	}()
+	return out
+}
+
+// loop is the least of Bubble Tea's loop.
+type loop struct {
+	m    tea.Model
+	msgs chan tea.Msg
+}
+
+func (l *loop) send(msg tea.Msg) {
+	if batch, ok := msg.(tea.BatchMsg); ok {
+		for _, cmd := range batch {
+			l.run(cmd)
+		}
+		return
+	}
+	var cmd tea.Cmd
+	l.m, cmd = l.m.Update(msg)
+	l.run(cmd)
+}
+
+func (l *loop) run(cmd tea.Cmd) {
+	if cmd != nil {
+		go func() { l.msgs <- cmd() }()
+	}
+}
+
+func (l *loop) until(done func(string) bool) {
+	for !done(l.m.View()) {
+		l.send(<-l.msgs)
+	}
+}
+
+// BenchmarkStream streams an answer of 2,000 pieces into a session of so many
+// messages, with a frame every three pieces.
+func BenchmarkStream(b *testing.B) {
+	block := strings.Repeat("some *words* of a paragraph that goes on for a while ", 6) +
+		"\n\n```go\nfunc main() {\n\tprintln(\"hi\")\n}\n```\n\n- one\n- two\n\n"
+	text := strings.Repeat(block, 25)
+	var pieces []string
+	for i := 0; i < len(text) && len(pieces) < 2000; i += 4 {
+		pieces = append(pieces, text[i:min(i+4, len(text))])
+	}
+	pieces = append(pieces, "\n\nTHE END")
+	for _, n := range []int{0, 10_000} {
+		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				l := opened(b, n, pieces)
+				b.StartTimer()
+				for _, r := range "go" {
+					l.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+				}
+				l.send(tea.KeyMsg{Type: tea.KeyEnter})
+				for i, over := 0, false; !over; i++ {
+					select {
+					case msg := <-l.msgs:
+						l.send(msg)
+						if i%3 != 0 {
+							continue
+						}
+					case <-time.After(5 * time.Millisecond):
+					}
+					over = strings.Contains(l.m.View(), "THE END")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkKey types into the box of a session of so many messages.
+func BenchmarkKey(b *testing.B) {
+	for _, n := range []int{0, 10_000} {
+		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
+			l := opened(b, n, nil)
+			i := 0
+			for b.Loop() {
+				key := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{'z'}}
+				if i++; i%40 == 0 {
+					key = tea.KeyMsg{Type: tea.KeyCtrlU}
+				}
+				l.m, _ = l.m.Update(key)
+				_ = l.m.View()
+			}
+		})
+	}
+}
+
+// BenchmarkOpen makes the root and draws its first frame.
+func BenchmarkOpen(b *testing.B) {
+	for b.Loop() {
+		l := opened(b, 0, nil)
+		_ = l.m.View()
+	}
+}
+
+func opened(b *testing.B, n int, pieces []string) *loop {
+	b.Helper()
+	st := mem.New(time.Now)
+	records := make([]harness.Record, n)
+	for i := range records {
+		msg := harness.UserText(fmt.Sprintf("message number %d of a conversation", i))
+		records[i] = harness.Record{Kind: harness.RecordMessage, Message: &msg, At: time.Now()}
+	}
+	if n > 0 {
+		if _, _, err := st.Sessions().Import(b.Context(), harness.Session{ID: "talk"}, records); err != nil {
+			b.Fatal(err)
+		}
+	}
+	theme := uitest.Theme(b, true)
+	l := &loop{msgs: make(chan tea.Msg, 100), m: ui.New(b.Context(), ui.Deps{
+		Engine: tape{pieces: pieces}, Transcript: st.Transcript(), Sessions: st.Sessions(), Owners: st.Owners(),
+		Drafts: st.Drafts(), Prompts: st.Prompts(), Watcher: st, Session: harness.Session{ID: "talk"}, Fresh: n == 0,
+		Config: func(context.Context, harness.Session) (chat.Setup, error) {
+			return chat.Setup{Run: harness.RunConfig{Model: "a/b"}, Label: "model-label"}, nil
+		},
+		Theme: func(bool) *themes.Theme { return theme }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	})}
+	l.run(l.m.Init())
+	l.send(tea.WindowSizeMsg{Width: 120, Height: 40})
+	l.until(func(v string) bool { return strings.Contains(v, "model-label") && (n == 0 || strings.Contains(v, "number")) })
+	return l
+}

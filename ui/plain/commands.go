@@ -1,0 +1,279 @@
+package plain
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"cairn/harness"
+	"cairn/ui/chat"
+	"cairn/ui/render"
+)
+
+// line takes a line: a message or a command.
+func (p *plain) line(text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	if name := strings.TrimSpace(text); name == "/stop" {
+		p.say("nothing is under way")
+		return
+	} else if name == "/continue" {
+		p.offer()
+		return
+	}
+	c := chat.ParseSlash(text)
+	switch {
+	case c.Name != "":
+		p.command(c)
+	case c.Typed != "":
+		p.say("/" + c.Typed + " is no command; the nearest is /" + c.Nearest + ". A space before the slash sends it as text.")
+	default:
+		p.message(c.Text)
+	}
+}
+
+// command carries out a slash command.
+func (p *plain) command(c chat.Parsed) {
+	switch c.Name {
+	case "quit":
+		p.quit = true
+	case "help":
+		p.help()
+	case "new":
+		p.change(p.NewSession())
+	case "sessions":
+		p.say("list them with: cairn sessions; open one with: cairn -s ID")
+	case "memory":
+		p.say("list it with: cairn facts and cairn notes")
+	case "rename":
+		p.rename(c.Arg)
+	case "remember":
+		p.remember(c.Arg)
+	case "copy":
+		p.copy(c.Arg)
+	case "retry":
+		p.retry()
+	case "model":
+		p.model(c.Arg)
+	case "runs":
+		p.runs()
+	case "takeover":
+		p.takeOver()
+	case "doctor":
+		p.say("run: cairn doctor")
+	}
+}
+
+// help lists the commands.
+func (p *plain) help() {
+	for _, s := range chat.Slashes() {
+		name := "/" + s.Name
+		if s.Arg != "" {
+			name += " " + s.Arg
+		}
+		p.out.line(fmt.Sprintf("  %-24s %s", name, s.Help))
+	}
+	p.out.line(fmt.Sprintf("  %-24s %s", "/stop", "stop the answer; its text is kept"))
+	p.out.line(`  A line is a message. A backslash at its end goes on in the next line.`)
+}
+
+// change opens another session.
+func (p *plain) change(s harness.Session) {
+	p.close()
+	if err := p.open(chat.Open{Session: s, New: true}); err != nil {
+		p.trouble(err)
+	}
+}
+
+// rename gives the session a title.
+func (p *plain) rename(title string) {
+	if title == "" {
+		p.say("write the title after it: /rename Q3 invoices")
+		return
+	}
+	if !p.stored {
+		p.session.Title, p.session.TitleBy = title, harness.TitleByUser
+		p.lease.Meta = p.session
+		p.say("renamed to " + title)
+		return
+	}
+	s, err := p.Chat.Sessions.Edit(p.ctx, p.session.ID, harness.SessionEdit{Title: &title, TitleBy: harness.TitleByUser})
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	p.session = s
+	p.say("renamed to " + s.Title)
+}
+
+// remember saves a fact that the person wrote.
+func (p *plain) remember(text string) {
+	switch {
+	case p.Chat.Facts == nil:
+		p.say("memory is off in this chat")
+		return
+	case text == "":
+		p.say("write the fact after it: /remember I prefer table tests")
+		return
+	}
+	f := harness.Fact{Text: text, By: harness.ByYou, State: harness.StateActive, Session: harness.NoSession}
+	if p.stored {
+		f.Session = p.session.ID
+		f.Source = harness.Source{Session: p.session.ID}
+	}
+	f, created, err := p.Chat.Facts.Save(p.ctx, f, harness.NewID())
+	switch {
+	case err != nil:
+		p.trouble(err)
+	case created:
+		p.say("remembered " + f.ID)
+	default:
+		p.say("known already as " + f.ID)
+	}
+}
+
+// copy writes the source of the last answer, or of one of its code blocks.
+func (p *plain) copy(arg string) {
+	text := p.answer
+	if text == "" {
+		p.say("there is no answer to copy yet")
+		return
+	}
+	if arg != "" {
+		blocks := render.CodeBlocks(text)
+		n, err := strconv.Atoi(arg)
+		if err != nil || n < 1 || n > len(blocks) {
+			p.say(fmt.Sprintf("code blocks in the last answer: %d", len(blocks)))
+			return
+		}
+		text = blocks[n-1].Text
+	}
+	p.out.line(render.Safe(strings.TrimRight(text, "\n")))
+}
+
+// retry answers the last message again.
+func (p *plain) retry() {
+	if !p.owner {
+		p.say("read-only: /takeover takes the session over")
+		return
+	}
+	d := p.Chat
+	runs, err := d.Engine.List(p.ctx, harness.RunFilter{Session: p.session.ID, Unfinished: true})
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	if len(runs) > 0 {
+		handle, err := d.Engine.Resume(p.ctx, p.lease, runs[0].ID, harness.ResumeRetry)
+		if err != nil {
+			p.trouble(err)
+			return
+		}
+		p.follow(handle, runs[0].Cursor, false)
+		return
+	}
+	if p.last == nil {
+		p.say("there is no message to answer again")
+		return
+	}
+	rec, err := d.Transcript.Record(p.ctx, p.session.ID, p.last.Seq)
+	if err == nil {
+		err = d.Transcript.MoveHead(p.ctx, p.lease, rec.Prev)
+	}
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	p.message(rec.Message.Text())
+}
+
+// model shows the session's model or changes it.
+func (p *plain) model(name string) {
+	if name == "" {
+		p.say("the model is " + p.setup.Run.Model + "; /model PROVIDER/NAME changes it for this session")
+		return
+	}
+	session := p.session
+	session.Model = name
+	setup, err := p.Chat.Config(p.ctx, session)
+	if err == nil && p.stored {
+		session, err = p.Chat.Sessions.Edit(p.ctx, session.ID, harness.SessionEdit{Model: &name})
+	}
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	p.setup, p.session = setup, session
+	p.lease.Meta = session
+	p.say("the model is now " + setup.Run.Model)
+}
+
+// runs lists the unfinished runs of all sessions.
+func (p *plain) runs() {
+	runs, err := p.Chat.Engine.List(p.ctx, harness.RunFilter{Unfinished: true})
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	if len(runs) == 0 {
+		p.say("no run is unfinished")
+	}
+	for _, r := range runs {
+		state := string(r.Status)
+		if r.Interrupted {
+			state = string(harness.MarkInterrupted)
+		}
+		p.say(fmt.Sprintf("run %s, session %s, %s", r.ID, r.Session, state))
+	}
+}
+
+const (
+	// askEvery is how often a session that was asked for is tried again, and
+	// askFor how long before it is offered by force.
+	askEvery = 100 * time.Millisecond
+	askFor   = 5 * time.Second
+)
+
+// takeOver asks the session's owner for it, and offers force when it does not
+// answer.
+func (p *plain) takeOver() {
+	if p.owner {
+		p.say("this one owns the session already")
+		return
+	}
+	d := p.Chat
+	if err := d.Owners.Ask(p.ctx, p.session.ID, d.Holder); err != nil {
+		p.trouble(err)
+		return
+	}
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	for range int(askFor / askEvery) {
+		select {
+		case <-tick.C:
+		case <-p.ctx.Done():
+			return
+		}
+		lease, err := d.Owners.Acquire(p.ctx, p.session, d.Holder)
+		if _, held := harness.AsHeld(err); held {
+			continue
+		}
+		p.taken(lease, err)
+		return
+	}
+	if p.choose("The other window does not answer.", "take the session by force") == 1 {
+		p.taken(d.Owners.Force(p.ctx, p.session, d.Holder))
+	}
+}
+
+// taken goes on with a session that was another window's.
+func (p *plain) taken(lease harness.Lease, err error) {
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	p.say("this one owns the session now")
+	p.hold(lease)
+}

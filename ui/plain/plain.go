@@ -1,0 +1,389 @@
+// Package plain is the chat without a screen: lines come in, new text goes
+// out, and nothing that was written is ever changed. It is for screen readers,
+// for terminals that cannot place the cursor, and for pipes.
+//
+// The one thing to know: it holds no state that is not stored. A line that was
+// read is a message of the session or a command; while an answer is under way
+// lines wait their turn, except /stop.
+package plain
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"cairn/harness"
+	"cairn/ui/chat"
+	"cairn/ui/render"
+)
+
+// Deps are what a plain chat is made of.
+type Deps struct {
+	// Chat are the parts of every chat. Theme, Markdown and Keys are not used.
+	Chat chat.Deps
+	// Open says which session it is on.
+	Open chat.Open
+	// NewSession describes a fresh session, for /new.
+	NewSession func() harness.Session
+	In         io.Reader
+	Out        io.Writer
+	// Prompted writes a sign when a line is expected. It is for a person at a
+	// terminal; without it the lines read are repeated, so that what comes out
+	// can be read on its own.
+	Prompted bool
+}
+
+// Exit says how the chat was left.
+type Exit struct {
+	Session harness.SessionID
+	// Saved says that the session has messages in the store, all of them.
+	Saved bool
+}
+
+const (
+	// shownAtOpen is how many records of a session are written when it is
+	// opened.
+	shownAtOpen = 10
+	// lineMax bounds a line read, in bytes.
+	lineMax = 16 << 20
+	// leaveFor bounds the saving at the end.
+	leaveFor = 5 * time.Second
+)
+
+var errLongLine = errors.New("the line is longer than 16 MB")
+
+// plain is one run of the chat.
+type plain struct {
+	Deps
+	ctx     context.Context
+	lines   chan string
+	changes <-chan struct{} // of the store; nil if they cannot be watched
+	readErr error           // why lines ended; set before lines is closed
+	out     *writer
+
+	session harness.Session
+	stored  bool
+	lease   harness.Lease
+	owner   bool
+	setup   chat.Setup
+	queue   []string
+	last    *harness.Record // the person's last message
+	answer  string          // the source of the last answer
+	failed  error           // why something is not stored
+	quit    bool
+}
+
+// Run chats until the input ends, /quit, or ctx. The error is about writing
+// the output or opening the session; everything else is said in words.
+func Run(ctx context.Context, d Deps) (Exit, error) {
+	p := &plain{Deps: d, ctx: ctx, lines: make(chan string), out: &writer{to: d.Out}}
+	go p.read()
+	var err error
+	if p.changes, err = d.Chat.Watcher.Watch(ctx); err != nil {
+		p.trouble(err)
+	}
+	err = p.open(d.Open)
+	if err == nil && d.Open.Prompt != "" {
+		p.message(d.Open.Prompt)
+	}
+	for err == nil && !p.quit && ctx.Err() == nil && p.out.err == nil {
+		if len(p.queue) > 0 && p.owner {
+			text := p.queue[0]
+			p.queue = p.queue[1:]
+			p.message(text)
+			continue
+		}
+		line, ok := p.ask()
+		if !ok {
+			break
+		}
+		p.line(line)
+	}
+	p.close()
+	if err == nil {
+		err = errors.Join(p.out.err, p.readErr)
+	}
+	return Exit{Session: p.session.ID, Saved: p.stored && p.failed == nil}, err
+}
+
+// read reads lines until the input ends. A line that ends in a backslash goes
+// on in the next one.
+func (p *plain) read() {
+	defer close(p.lines)
+	in := bufio.NewReaderSize(p.In, 64<<10)
+	text, more := "", false
+	for {
+		line, err := in.ReadString('\n')
+		whole := strings.HasSuffix(line, "\n")
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		if more {
+			line = text + "\n" + line
+		}
+		if len(line) > lineMax {
+			p.readErr = errLongLine
+			return
+		}
+		if text, more = strings.CutSuffix(line, `\`); more && whole {
+			continue
+		}
+		if whole || line != "" {
+			select {
+			case p.lines <- line:
+			case <-p.ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				p.readErr = fmt.Errorf("read input: %w", err)
+			}
+			return
+		}
+	}
+}
+
+// ask waits for the next line.
+func (p *plain) ask() (string, bool) {
+	if p.Prompted {
+		p.out.raw("> ")
+	}
+	for {
+		select {
+		case line, ok := <-p.lines:
+			if ok && !p.Prompted {
+				p.out.line("> " + render.Safe(line))
+			}
+			return line, ok
+		case <-p.changes:
+			p.heed(func() error { return nil })
+		case <-p.ctx.Done():
+			return "", false
+		}
+	}
+}
+
+// heed gives the session to another window that asked for it, after pause has
+// stopped what is under way.
+func (p *plain) heed(pause func() error) {
+	if !p.owner {
+		return
+	}
+	d := p.Chat
+	by, asked, err := d.Owners.Asked(p.ctx, p.lease)
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	if !asked {
+		return
+	}
+	if err := pause(); err != nil {
+		p.trouble(err)
+	}
+	p.close()
+	p.say(by.String() + " took this session over; this one is read-only now")
+}
+
+// open takes a session, writes the end of its conversation, and asks what
+// becomes of an unfinished run.
+func (p *plain) open(o chat.Open) error {
+	d := p.Chat
+	p.session, p.stored, p.owner, p.last, p.answer = o.Session, false, false, nil, ""
+	s, err := d.Sessions.Get(p.ctx, o.Session.ID)
+	switch {
+	case err == nil:
+		p.session, p.stored = s, s.Records > 0
+	case !errors.Is(err, harness.ErrNotFound):
+		return err
+	}
+	if p.setup, err = d.Config(p.ctx, p.session); err != nil {
+		p.say(d.Words(err))
+	}
+	p.out.line(fmt.Sprintf("cairn, session %s, %s, model %s. /help lists the commands.", p.session.ID, title(p.session), p.setup.Label))
+	for _, n := range append(o.Notices, p.setup.Notice) {
+		if n != "" {
+			p.say(n)
+		}
+	}
+	if err := p.past(); err != nil {
+		return err
+	}
+	p.acquire()
+	return nil
+}
+
+func title(s harness.Session) string {
+	if s.Title == "" {
+		return "new chat"
+	}
+	return "\"" + render.SafeLine(s.Title) + "\""
+}
+
+// past writes the end of the conversation.
+func (p *plain) past() error {
+	records, err := p.Chat.Transcript.Tail(p.ctx, p.session.ID, 0, shownAtOpen)
+	if err != nil {
+		return err
+	}
+	if len(records) > 0 && records[0].Prev > 0 {
+		p.say("earlier messages are left out")
+	}
+	for _, r := range records {
+		p.record(r)
+	}
+	return nil
+}
+
+// record writes one stored message.
+func (p *plain) record(r harness.Record) {
+	if r.Message == nil {
+		return
+	}
+	switch msg := r.Message; {
+	case msg.Mark == harness.MarkNotice:
+		p.say(msg.Text())
+	case msg.Role == harness.RoleUser:
+		p.last = &r
+		p.out.block("You", msg.Text())
+	case msg.Role == harness.RoleAssistant:
+		if text := msg.Text(); strings.TrimSpace(text) != "" {
+			p.answer = text
+			p.out.block(speaker(msg.Mark), text)
+		}
+		for _, c := range msg.Calls() {
+			p.say("tool " + c.Name)
+		}
+	}
+}
+
+// speaker is the label of an answer.
+func speaker(mark harness.Mark) string {
+	if mark == harness.MarkNone {
+		return "cairn"
+	}
+	return "cairn (" + string(mark) + ")"
+}
+
+// acquire takes the session if nobody living has it.
+func (p *plain) acquire() {
+	lease, err := p.Chat.Owners.Acquire(p.ctx, p.session, p.Chat.Holder)
+	if holder, held := harness.AsHeld(err); held {
+		p.say("the session is open in " + holder.String() + ": this one is read-only; /takeover takes it over")
+		return
+	}
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	p.hold(lease)
+}
+
+// hold goes on as the session's owner: with its draft and its unfinished run.
+func (p *plain) hold(lease harness.Lease) {
+	d := p.Chat
+	p.lease, p.owner = lease, true
+	draft, err := d.Drafts.Load(p.ctx, p.session.ID)
+	if err != nil {
+		p.trouble(err)
+	}
+	p.queue = append(append([]string(nil), draft.Queue...), p.queue...)
+	if draft.Text != "" {
+		p.say("your unsent draft is:")
+		p.out.line(render.Safe(draft.Text))
+		if p.choose("send it?", "send", "keep it") == 1 {
+			p.queue = append(p.queue, draft.Text)
+		}
+	}
+	p.offer()
+}
+
+// choose asks a numbered question; 0 means that none was chosen.
+func (p *plain) choose(question string, choices ...string) int {
+	for i, c := range choices {
+		p.out.line(fmt.Sprintf("  %d  %s", i+1, c))
+	}
+	p.out.line(question + " Type a number; anything else leaves it for later.")
+	line, ok := p.ask()
+	if !ok {
+		return 0
+	}
+	for i := range choices {
+		if strings.TrimSpace(line) == fmt.Sprint(i+1) {
+			return i + 1
+		}
+	}
+	if strings.TrimSpace(line) != "" {
+		p.line(line)
+	}
+	return 0
+}
+
+// offer asks what becomes of the session's unfinished run.
+func (p *plain) offer() {
+	d := p.Chat
+	runs, err := d.Engine.List(p.ctx, harness.RunFilter{Session: p.session.ID, Unfinished: true})
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	if len(runs) == 0 {
+		return
+	}
+	run := runs[0]
+	if full, err := d.Engine.Get(p.ctx, run.ID); err == nil {
+		run = full
+	}
+	p.say("an answer is unfinished (" + string(run.Status) + "):")
+	if run.Partial != nil && run.Partial.Text != "" {
+		p.out.block("cairn (interrupted)", run.Partial.Text)
+	}
+	how := []harness.ResumeHow{"", harness.ResumeContinue, harness.ResumeRetry, harness.ResumeDrop}[p.choose("What is to become of it?", "continue", "retry", "drop")]
+	if how == "" {
+		return
+	}
+	handle, err := d.Engine.Resume(p.ctx, p.lease, run.ID, how)
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	p.follow(handle, run.Cursor, how == harness.ResumeContinue)
+}
+
+// close stores what is queued and lets the session go.
+func (p *plain) close() {
+	if !p.owner {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), leaveFor)
+	defer cancel()
+	d := p.Chat
+	var errs []error
+	if len(p.queue) > 0 {
+		errs = append(errs, d.Drafts.Save(ctx, p.session.ID, d.Holder, harness.Draft{Queue: p.queue, At: d.Now()}))
+	}
+	errs = append(errs, d.Owners.Release(ctx, p.lease))
+	p.owner = false
+	if err := errors.Join(errs...); err != nil {
+		p.failed = err
+		p.say("not saved: " + d.Words(err))
+	}
+}
+
+// say writes a line of the program's own.
+func (p *plain) say(text string) { p.out.line("- " + render.Safe(text)) }
+
+// trouble says an error. A session that another window took is read-only.
+func (p *plain) trouble(err error) {
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return
+	case errors.Is(err, harness.ErrLost):
+		p.owner = false
+	}
+	p.Chat.Log.Warn("plain chat", "session", p.session.ID, "err", err)
+	p.say(p.Chat.Words(err))
+}

@@ -1,0 +1,246 @@
+package plain
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+// message sends a message and follows its run to the end.
+func (p *plain) message(text string) {
+	d := p.Chat
+	if !p.owner {
+		p.say("read-only: /takeover takes the session over; nothing was sent")
+		return
+	}
+	if p.setup.Run.Model == "" {
+		setup, err := d.Config(p.ctx, p.session)
+		if err != nil {
+			p.trouble(err)
+			return
+		}
+		p.setup = setup
+	}
+	handle, err := d.Engine.Start(p.ctx, harness.StartRequest{
+		Lease: p.lease, Message: harness.UserText(text), Config: p.setup.Run, Request: harness.NewID(), Dir: d.Dir,
+	})
+	if err != nil {
+		p.failed = err
+		p.queue = append([]string{text}, p.queue...)
+		p.trouble(err)
+		p.say("the message is kept: an empty line sends it again")
+		p.retryQueue()
+		return
+	}
+	p.stored, p.failed = true, nil
+	if err := d.Prompts.Add(p.ctx, p.session.ID, text); err != nil {
+		p.trouble(err)
+	}
+	p.follow(handle, 0, false)
+}
+
+// retryQueue waits for the person before what could not be sent is tried
+// again.
+func (p *plain) retryQueue() {
+	line, ok := p.ask()
+	switch {
+	case !ok:
+		p.quit = true
+	case strings.TrimSpace(line) != "":
+		p.line(line)
+	}
+}
+
+// follower is a run that is being followed.
+type follower struct {
+	p       *plain
+	attempt int
+	n       int  // bytes of the attempt's text written
+	begun   bool // the label is written
+	// quietCut hides the half answer that was written before.
+	quietCut bool
+	done     bool
+}
+
+// follow writes what a run says until it rests.
+func (p *plain) follow(h harness.RunHandle, after int, continued bool) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx))
+	defer stop()
+	events, lines := h.Events(ctx, after), p.lines
+	f := follower{p: p, quietCut: continued || after > 0}
+	interrupted := p.ctx.Done()
+	for !f.done {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return
+			}
+			f.event(e)
+		case line, ok := <-lines:
+			if !ok { // the answer is still wanted
+				lines = nil
+				continue
+			}
+			p.meanwhile(ctx, h.ID(), line)
+		case <-p.changes:
+			p.heed(func() error { return p.Chat.Engine.Pause(ctx, h.ID()) })
+		case <-interrupted:
+			interrupted = nil
+			if err := p.Chat.Engine.Pause(ctx, h.ID()); err != nil {
+				p.trouble(err)
+				return
+			}
+		}
+	}
+}
+
+// meanwhile takes a line that comes while an answer is under way.
+func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
+	switch strings.TrimSpace(line) {
+	case "":
+	case "/stop":
+		if err := p.Chat.Engine.Cancel(ctx, id); err != nil {
+			p.trouble(err)
+		}
+	case "/quit", "/exit", "/q":
+		p.quit = true
+		if err := p.Chat.Engine.Pause(ctx, id); err != nil {
+			p.trouble(err)
+		}
+	default:
+		p.queue = append(p.queue, line)
+		p.say(fmt.Sprintf("queued (%d); /stop stops the answer", len(p.queue)))
+	}
+}
+
+// event writes one event.
+func (f *follower) event(e harness.Event) {
+	p := f.p
+	switch e.Type {
+	case harness.EventRunStarted:
+		if e.Message != nil {
+			p.last = &harness.Record{Seq: e.Record, Prev: max(e.Record-1, 0), Message: e.Message}
+		}
+	case harness.EventText:
+		f.text(e)
+	case harness.EventReset:
+		if f.begun {
+			p.say("the answer begins anew")
+		}
+		f.attempt, f.n, f.begun = e.Attempt, 0, false
+	case harness.EventMessage:
+		f.message(e)
+	case harness.EventToolStart:
+		if e.Call != nil {
+			p.say("tool " + e.Call.Name + " " + string(e.Call.Input))
+		}
+	case harness.EventToolResult:
+		if e.Result != nil {
+			p.say("tool " + e.Result.Name + ": " + resultWords(*e.Result))
+		}
+	case harness.EventWaiting:
+		p.say(fmt.Sprintf("still waiting (%d s)", e.Wait))
+	case harness.EventRetry:
+		text := fmt.Sprintf("trying again in %d s", e.Wait)
+		if e.Error != nil {
+			text = e.Error.Text + "; " + text
+		}
+		p.say(text)
+	case harness.EventRecovery, harness.EventCondensed, harness.EventMemory:
+		if e.Text != "" {
+			p.say(e.Text)
+		}
+	case harness.EventApproval, harness.EventUncertain:
+		p.say("a decision is waiting")
+	case harness.EventThinking:
+	case harness.EventResult:
+		f.result(e.Outcome)
+	}
+}
+
+// text writes the new part of streamed text.
+func (f *follower) text(e harness.Event) {
+	if e.Attempt > f.attempt {
+		f.attempt, f.n, f.begun = e.Attempt, 0, false
+	}
+	if e.Attempt < f.attempt {
+		return
+	}
+	piece := e.Text
+	if skip := f.n - e.Offset; skip > 0 {
+		piece = piece[min(skip, len(piece)):]
+	}
+	if piece == "" {
+		return
+	}
+	if !f.begun {
+		f.p.out.begin("cairn")
+		f.begun, f.quietCut = true, false
+	}
+	f.n += len(piece)
+	f.p.out.stream(piece)
+}
+
+// message ends the streamed text; what did not stream is written whole.
+func (f *follower) message(e harness.Event) {
+	if e.Message == nil || e.Message.Role != harness.RoleAssistant {
+		return
+	}
+	text := e.Message.Text()
+	if strings.TrimSpace(text) != "" {
+		f.p.answer = text
+	}
+	switch {
+	case f.begun:
+		f.p.out.line("")
+		if e.Message.Mark != harness.MarkNone {
+			f.p.say("the answer is " + string(e.Message.Mark))
+		}
+	case e.Message.Mark != harness.MarkNone && f.quietCut: // it is on the page already
+	case strings.TrimSpace(text) != "":
+		f.p.out.block(speaker(e.Message.Mark), text)
+	}
+	f.attempt, f.n, f.begun = max(f.attempt, e.Attempt), 0, false
+}
+
+// result says how the run rests.
+func (f *follower) result(r *harness.Result) {
+	f.done = true
+	p := f.p
+	if f.begun {
+		p.out.line("")
+	}
+	if r == nil {
+		return
+	}
+	switch r.Status {
+	case harness.RunCancelled:
+		p.say("stopped")
+	case harness.RunPaused:
+		p.say("paused; open the session again to go on")
+	case harness.RunFailed:
+		if r.Error != nil {
+			p.say(p.Chat.Words(r.Error))
+		}
+		p.say("/retry asks again, /continue goes on from there")
+	case harness.RunAwaiting:
+		p.say(p.Chat.Words(harness.ErrAwaiting))
+	case harness.RunCompleted, harness.RunRunning:
+	}
+}
+
+// resultWords is a tool's result in few words.
+func resultWords(r harness.ToolResult) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
+	first = render.Truncate(render.SafeLine(first), 100, "...")
+	switch {
+	case r.Unknown:
+		return "outcome unknown"
+	case r.Failed:
+		return "failed: " + first
+	}
+	return first
+}

@@ -106,15 +106,7 @@ func copyFile(ctx context.Context, from string, to io.Writer, progress func()) e
 func (d *DB) verifyCopy(path, origin string) error {
 	// The copy's errors should name the origin.
 	c := &DB{path: origin, dir: d.dir, now: d.now, log: slog.New(slog.DiscardHandler)}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	m, free, err := c.readState(f)
-	if err == nil {
-		err = c.treeProblem(checkTree(f, m, free))
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := c.checkAllPages(path); err != nil {
 		return err
 	}
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: boltWait, ReadOnly: true})

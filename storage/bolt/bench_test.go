@@ -229,3 +229,20 @@ func BenchmarkSearch(b *testing.B) {
 		check(b, err)
 	}
 }
+
+// BenchmarkOpen opens and closes a database, which looks at all pages of one
+// that is not large.
+func BenchmarkOpen(b *testing.B) {
+	for _, n := range []int{10, 10_000, 25_000, 100_000} {
+		b.Run(fmt.Sprint("messages=", n), func(b *testing.B) {
+			db := openBench(b)
+			fill(b, db, "s", n)
+			db.Settle()
+			for b.Loop() {
+				again, err := bolt.Open(db.Path(), bolt.Options{})
+				check(b, err)
+				check(b, again.Close())
+			}
+		})
+	}
+}

@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -92,20 +91,20 @@ func (d *DB) checkSmall() error {
 	if info, err := os.Stat(d.path); err != nil || info.Size() > smallFile {
 		return d.unusable(err)
 	}
-	raw, err := os.ReadFile(d.path)
+	return d.checkAllPages(d.path)
+}
+
+// checkAllPages looks at all pages of the file at path.
+func (d *DB) checkAllPages(path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return d.unusable(err)
 	}
-	f := bytes.NewReader(raw)
-	m, err := d.readMetas(f, int64(len(raw)))
-	if err != nil {
-		return err
+	m, free, err := d.readState(f)
+	if err == nil {
+		err = d.treeProblem(checkTree(f, m, free))
 	}
-	free, err := d.readFreelist(f, m)
-	if err != nil {
-		return err
-	}
-	return d.treeProblem(checkTree(f, m, free))
+	return errors.Join(err, f.Close())
 }
 
 func (d *DB) treeProblem(err error) error {
@@ -120,17 +119,7 @@ func (d *DB) treeProblem(err error) error {
 // at the pages alone, is in one piece. The error is about the check itself.
 func (d *DB) Check(ctx context.Context) (Report, error) {
 	var r Report
-	err := d.view(ctx, "check the pages", func(*tx) error {
-		f, err := os.Open(d.path)
-		if err != nil {
-			return err
-		}
-		m, free, err := d.readState(f)
-		if err == nil {
-			err = d.treeProblem(checkTree(f, m, free))
-		}
-		return errors.Join(err, f.Close())
-	})
+	err := d.view(ctx, "check the pages", func(*tx) error { return d.checkAllPages(d.path) })
 	if err != nil {
 		// What follows the pages could go in circles.
 		return r, r.note(err)

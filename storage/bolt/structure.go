@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 )
 
 const (
@@ -25,9 +26,28 @@ const (
 type pageTree struct {
 	f    io.ReaderAt
 	meta metaPage
-	// seen are the pages in use.
-	seen map[uint64]bool
-	free map[uint64]bool
+	// used are the pages that were seen or are listed as free.
+	used pageSet
+	// levels are the pages between the root and the present one. Their memory
+	// is used again.
+	levels []*level
+}
+
+// level is the page that the walk is in at one depth.
+type level struct {
+	raw      []byte
+	elements []element
+}
+
+// pageSet is a set of pages, as bits.
+type pageSet []uint64
+
+// add puts a page into the set and reports whether it was not in it.
+func (s pageSet) add(id uint64) bool {
+	word, bit := id/64, uint64(1)<<(id%64)
+	was := s[word]&bit != 0
+	s[word] |= bit
+	return !was
 }
 
 // treeError says what is wrong with which page.
@@ -41,51 +61,59 @@ func (e *treeError) Error() string { return fmt.Sprintf("page %d: %s", e.page, e
 // checkTree checks the pages that can be reached from the root, and that none
 // of them is listed as free.
 func checkTree(f io.ReaderAt, m metaPage, free []uint64) error {
-	p := &pageTree{f: f, meta: m, seen: map[uint64]bool{}, free: make(map[uint64]bool, len(free))}
+	p := &pageTree{f: f, meta: m, used: make(pageSet, m.highWater/64+1)}
 	for _, id := range free {
-		p.free[id] = true
+		p.used.add(id)
 	}
-	return p.walk(m.root, nil, nil)
+	p.used.add(m.freelist)
+	return p.walk(0, m.root, nil, nil)
 }
 
 // walk checks the page and all below it. Its keys have to be in [from, to),
 // where nil is no bound.
-func (p *pageTree) walk(id uint64, from, to []byte) error {
-	raw, err := p.read(id)
-	if err != nil {
+func (p *pageTree) walk(depth int, id uint64, from, to []byte) error {
+	l := p.level(depth)
+	if err := p.read(l, id); err != nil {
 		return err
 	}
-	return p.walkPage(id, raw, from, to)
+	return p.walkPage(depth, id, l.raw, from, to)
 }
 
-// read returns a page with its overflow pages, and marks them as in use.
-func (p *pageTree) read(id uint64) ([]byte, error) {
+func (p *pageTree) level(depth int) *level {
+	if depth == len(p.levels) {
+		p.levels = append(p.levels, &level{})
+	}
+	return p.levels[depth]
+}
+
+// read reads a page with its overflow pages, and marks them as in use.
+func (p *pageTree) read(l *level, id uint64) error {
 	size := uint64(p.meta.pageSize)
 	if id < 2 || id >= p.meta.highWater {
-		return nil, &treeError{id, "it is outside of the file"}
+		return &treeError{id, "it is outside of the file"}
 	}
-	head := make([]byte, pageHeader)
-	if _, err := p.f.ReadAt(head, int64(id*size)); err != nil {
-		return nil, err
+	l.raw = slices.Grow(l.raw[:0], int(size))[:size]
+	if _, err := p.f.ReadAt(l.raw, int64(id*size)); err != nil {
+		return err
 	}
-	pages := uint64(binary.LittleEndian.Uint32(head[12:])) + 1
-	if got := binary.LittleEndian.Uint64(head); got != id {
-		return nil, &treeError{id, fmt.Sprintf("it says to be page %d", got)}
+	pages := uint64(binary.LittleEndian.Uint32(l.raw[12:])) + 1
+	if got := binary.LittleEndian.Uint64(l.raw); got != id {
+		return &treeError{id, fmt.Sprintf("it says to be page %d", got)}
 	}
 	if id+pages > p.meta.highWater {
-		return nil, &treeError{id, "it is longer than the file"}
+		return &treeError{id, "it is longer than the file"}
 	}
 	for i := id; i < id+pages; i++ {
-		if p.seen[i] || p.free[i] || i == p.meta.freelist {
-			return nil, &treeError{i, "it is used twice"}
+		if !p.used.add(i) {
+			return &treeError{i, "it is used twice"}
 		}
-		p.seen[i] = true
 	}
-	raw := make([]byte, pages*size)
-	if _, err := p.f.ReadAt(raw, int64(id*size)); err != nil {
-		return nil, err
+	if pages == 1 {
+		return nil
 	}
-	return raw, nil
+	l.raw = slices.Grow(l.raw, int((pages-1)*size))[:pages*size]
+	_, err := p.f.ReadAt(l.raw[size:], int64((id+1)*size))
+	return err
 }
 
 // element is one element of a branch or leaf page.
@@ -95,24 +123,25 @@ type element struct {
 	bucket     bool   // of a leaf
 }
 
-func (p *pageTree) walkPage(id uint64, raw, from, to []byte) error {
-	elements, leaf, err := parsePage(id, raw)
+func (p *pageTree) walkPage(depth int, id uint64, raw, from, to []byte) error {
+	l := p.level(depth)
+	leaf, err := l.parse(id, raw)
 	if err != nil {
 		return err
 	}
-	for i, e := range elements {
+	for i, e := range l.elements {
 		next := to
-		if i+1 < len(elements) {
-			next = elements[i+1].key
+		if i+1 < len(l.elements) {
+			next = l.elements[i+1].key
 		}
 		if from != nil && bytes.Compare(e.key, from) < 0 || next != nil && bytes.Compare(e.key, next) >= 0 || len(e.key) == 0 {
 			return &treeError{id, fmt.Sprintf("key %d is out of order", i)}
 		}
 		switch {
 		case !leaf:
-			err = p.walk(e.child, e.key, next)
+			err = p.walk(depth+1, e.child, e.key, next)
 		case e.bucket:
-			err = p.walkBucket(id, e.value)
+			err = p.walkBucket(depth+1, id, e.value)
 		}
 		if err != nil {
 			return err
@@ -121,35 +150,35 @@ func (p *pageTree) walkPage(id uint64, raw, from, to []byte) error {
 	return nil
 }
 
-func (p *pageTree) walkBucket(id uint64, value []byte) error {
+func (p *pageTree) walkBucket(depth int, id uint64, value []byte) error {
 	if len(value) < bucketHeader {
 		return &treeError{id, "a bucket in it is too short"}
 	}
 	if root := binary.LittleEndian.Uint64(value); root != 0 {
-		return p.walk(root, nil, nil)
+		return p.walk(depth, root, nil, nil)
 	}
-	return p.walkPage(id, value[bucketHeader:], nil, nil)
+	return p.walkPage(depth, id, value[bucketHeader:], nil, nil)
 }
 
-// parsePage reads the elements of a branch or leaf page.
-func parsePage(id uint64, raw []byte) (elements []element, leaf bool, err error) {
+// parse reads the elements of a branch or leaf page.
+func (l *level) parse(id uint64, raw []byte) (leaf bool, err error) {
 	if len(raw) < pageHeader {
-		return nil, false, &treeError{id, "it is too short"}
+		return false, &treeError{id, "it is too short"}
 	}
 	order := binary.LittleEndian
 	flags, count := order.Uint16(raw[8:]), int(order.Uint16(raw[10:]))
 	if flags != leafPageFlag && flags != branchPageFlag {
-		return nil, false, &treeError{id, fmt.Sprintf("it is of kind %#x", flags)}
+		return false, &treeError{id, fmt.Sprintf("it is of kind %#x", flags)}
 	}
 	leaf = flags == leafPageFlag
 	if !leaf && count == 0 || pageHeader+count*elementSize > len(raw) {
-		return nil, leaf, &treeError{id, fmt.Sprintf("it has %d elements", count)}
+		return leaf, &treeError{id, fmt.Sprintf("it has %d elements", count)}
 	}
-	elements = make([]element, count)
-	for i := range elements {
+	l.elements = slices.Grow(l.elements[:0], count)
+	for i := range count {
 		at := pageHeader + i*elementSize
 		head := raw[at : at+elementSize]
-		e := &elements[i]
+		var e element
 		var pos, keySize, valueSize uint64
 		if leaf {
 			e.bucket = order.Uint32(head)&bucketFlag != 0
@@ -159,9 +188,10 @@ func parsePage(id uint64, raw []byte) (elements []element, leaf bool, err error)
 		}
 		start := uint64(at) + pos
 		if pos < elementSize || start+keySize+valueSize > uint64(len(raw)) {
-			return nil, leaf, &treeError{id, fmt.Sprintf("element %d reaches over its end", i)}
+			return leaf, &treeError{id, fmt.Sprintf("element %d reaches over its end", i)}
 		}
 		e.key, e.value = raw[start:start+keySize], raw[start+keySize:start+keySize+valueSize]
+		l.elements = append(l.elements, e)
 	}
-	return elements, leaf, nil
+	return leaf, nil
 }

@@ -11,13 +11,17 @@ import (
 // appendFill is how full pages of buckets get that only grow at the end.
 const appendFill = 0.95
 
+// shownKey bounds how much of a key an error shows.
+const shownKey = 160
+
 // tx is one transaction under the guard.
 type tx struct {
 	d     *DB
 	b     *bbolt.Tx
 	now   time.Time
 	dirty bool
-	// path and key are what was touched last, for errors.
+	// path and key are what was touched last, for errors. They are copies: what
+	// a damaged page gives as a key may be no readable memory.
 	path string
 	key  []byte
 	// counts are the counters, once something asked for them.
@@ -38,9 +42,14 @@ type bucket struct {
 	path string
 }
 
+// touch remembers what is used next.
+func (t *tx) touch(path string, key []byte) {
+	t.path, t.key = path, append(t.key[:0], key[:min(len(key), shownKey)]...)
+}
+
 // root returns a top-level bucket. They all exist since the file was made.
 func (t *tx) root(name string) (bucket, error) {
-	t.path, t.key = name, nil
+	t.touch(name, nil)
 	b := t.b.Bucket([]byte(name))
 	if b == nil {
 		return bucket{}, t.d.damaged(name, "the bucket is missing")
@@ -50,7 +59,7 @@ func (t *tx) root(name string) (bucket, error) {
 
 // sub returns the bucket of that name, if there is one.
 func (b bucket) sub(name string) (bucket, bool) {
-	b.t.path, b.t.key = b.path, []byte(name)
+	b.t.touch(b.path, []byte(name))
 	inner := b.b.Bucket([]byte(name))
 	return bucket{b.t, inner, b.path + "/" + name}, inner != nil
 }
@@ -79,7 +88,8 @@ func (b bucket) make(name string) (bucket, error) {
 
 // drop removes the bucket of that name with everything in it.
 func (b bucket) drop(name string) error {
-	b.t.path, b.t.key, b.t.dirty = b.path, []byte(name), true
+	b.t.touch(b.path, []byte(name))
+	b.t.dirty = true
 	if err := b.b.DeleteBucket([]byte(name)); err != nil {
 		return fmt.Errorf("drop bucket %s/%s: %w", b.path, name, err)
 	}
@@ -88,7 +98,7 @@ func (b bucket) drop(name string) error {
 
 // get reads the value under key; false says that there is none.
 func (b bucket) get(key []byte, into any) (bool, error) {
-	b.t.path, b.t.key = b.path, key
+	b.t.touch(b.path, key)
 	raw := b.b.Get(key)
 	if raw == nil {
 		return false, nil
@@ -114,7 +124,7 @@ func (b bucket) decode(key, raw []byte, into any) error {
 
 // has reports whether there is a value under key. It does not read it.
 func (b bucket) has(key []byte) bool {
-	b.t.path, b.t.key = b.path, key
+	b.t.touch(b.path, key)
 	return b.b.Get(key) != nil
 }
 
@@ -123,7 +133,8 @@ func (b bucket) put(key []byte, v any) error {
 	if err != nil {
 		return err
 	}
-	b.t.path, b.t.key, b.t.dirty = b.path, key, true
+	b.t.touch(b.path, key)
+	b.t.dirty = true
 	if err := b.b.Put(key, raw); err != nil {
 		return fmt.Errorf("put %s: %w", place(b.path, key), err)
 	}
@@ -131,7 +142,8 @@ func (b bucket) put(key []byte, v any) error {
 }
 
 func (b bucket) del(key []byte) error {
-	b.t.path, b.t.key, b.t.dirty = b.path, key, true
+	b.t.touch(b.path, key)
+	b.t.dirty = true
 	if err := b.b.Delete(key); err != nil {
 		return fmt.Errorf("delete %s: %w", place(b.path, key), err)
 	}
@@ -141,10 +153,12 @@ func (b bucket) del(key []byte) error {
 // each calls fn for all keys with the prefix in order, until fn wants no more.
 // fn must not change the bucket; value is nil for a nested bucket.
 func (b bucket) each(prefix []byte, fn func(key, value []byte) (more bool, err error)) error {
-	b.t.path, b.t.key = b.path, prefix
+	b.t.touch(b.path, prefix)
 	c := b.b.Cursor()
 	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
-		b.t.key = k
+		if err := b.reached(k); err != nil {
+			return err
+		}
 		if more, err := fn(k, v); err != nil || !more {
 			return err
 		}
@@ -152,12 +166,24 @@ func (b bucket) each(prefix []byte, fn func(key, value []byte) (more bool, err e
 	return nil
 }
 
+// reached remembers a key that a cursor came to. One that is longer than any key
+// would be copied without end.
+func (b bucket) reached(key []byte) error {
+	if len(key) > bbolt.MaxKeySize {
+		return b.t.d.damaged(b.path, fmt.Sprintf("a key has %d bytes", len(key)))
+	}
+	b.t.touch(b.path, key)
+	return nil
+}
+
 // backwards is each over all keys, the last one first.
 func (b bucket) backwards(fn func(key, value []byte) (more bool, err error)) error {
-	b.t.path, b.t.key = b.path, nil
+	b.t.touch(b.path, nil)
 	c := b.b.Cursor()
 	for k, v := c.Last(); k != nil; k, v = c.Prev() {
-		b.t.key = k
+		if err := b.reached(k); err != nil {
+			return err
+		}
 		if more, err := fn(k, v); err != nil || !more {
 			return err
 		}

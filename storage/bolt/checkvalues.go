@@ -34,6 +34,9 @@ func (w *walker) step(t *tx) (done bool, err error) {
 				ok = false
 				break
 			}
+			if err := b.reached(key); err != nil {
+				return false, err
+			}
 			w.after[len(w.path)] = bytes.Clone(key)
 			if value == nil {
 				w.path, w.after = append(w.path, string(key)), append(w.after, nil)
@@ -74,7 +77,7 @@ func (w *walker) open(t *tx) (bucket, bool) {
 // after returns the next key behind one; of the nameless bucket that holds the
 // top-level ones if b has no bucket.
 func (b bucket) after(key []byte) ([]byte, []byte) {
-	b.t.path, b.t.key = b.path, key
+	b.t.touch(b.path, key)
 	c := b.t.b.Cursor()
 	if b.b != nil {
 		c = b.b.Cursor()

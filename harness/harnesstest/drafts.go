@@ -58,6 +58,7 @@ func TestDrafts(t *testing.T, open Open) {
 		}
 	})
 	run(t, "a new chat adopts the newest draft of the dead alone", open, func(t *testing.T, s Stores) {
+		save(t, s, "b", "begun first")
 		save(t, s, "a", "older")
 		save(t, s, "b", "newer", "queued")
 		if got := value[harness.Draft](t)(s.Drafts.Adopt(ctx(t), "c", harness.Holder{})); got.Text != "" {

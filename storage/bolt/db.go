@@ -75,6 +75,10 @@ func newDB(path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
+	// One file has one lock, whatever name it is opened by.
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
 	d := &DB{
 		path: path, dir: filepath.Dir(path), now: o.Now, log: o.Logger,
 		gate: make(chan struct{}, 1), held: map[leaseKey]*heldLock{},

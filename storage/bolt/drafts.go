@@ -186,10 +186,15 @@ func (t *tx) putChatDraft(id harness.SessionID, h harness.Holder, d harness.Draf
 	if err != nil {
 		return err
 	}
-	if have == nil {
-		c, err := t.counters()
-		if err != nil {
-			return err
+	c, err := t.counters()
+	if err != nil {
+		return err
+	}
+	if n, ok := numberOf(key); !ok || n != c.LastDraft {
+		if have != nil {
+			if err := t.dropChatDraft(key); err != nil {
+				return err
+			}
 		}
 		c.Drafts++
 		c.LastDraft++

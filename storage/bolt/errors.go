@@ -24,6 +24,8 @@ func (d *DB) unusable(err error) error {
 		return fmt.Errorf("%s: %w; free some space, nothing of this step was saved", d.path, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s: %w; choose a directory that you can write with --dir or CAIRN_DIR, or keep nothing with --ephemeral", d.path, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w; it was removed, or its directory cannot be made: start again, or choose another directory with --dir or CAIRN_DIR", d.path, err)
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
 		return fmt.Errorf("%s: %w; choose another directory with --dir or CAIRN_DIR", d.path, err)
 	}

@@ -215,6 +215,48 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	use()
 }
 
+// TestOneFileHasOneLock opens a file by two names.
+func TestOneFileHasOneLock(t *testing.T) {
+	t.Parallel()
+	path := populated(t)
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	db, err := bolt.Open(path, bolt.Options{})
+	ok(t, err)
+	defer func() { ok(t, db.Close()) }()
+	other, err := bolt.Open(link, bolt.Options{})
+	ok(t, err)
+	defer func() { ok(t, other.Close()) }()
+	if other.Path() != db.Path() {
+		t.Fatalf("paths %s and %s", other.Path(), db.Path())
+	}
+	_, err = db.Owners().Acquire(t.Context(), harness.Session{ID: "alpha"}, harness.Holder{PID: 5})
+	ok(t, err)
+	_, err = other.Owners().Acquire(t.Context(), harness.Session{ID: "alpha"}, harness.Holder{})
+	if h, held := harness.AsHeld(err); !held || h.PID != 5 {
+		t.Fatalf("error %v", err)
+	}
+}
+
+// TestRemovedFileIsNotMadeAnew takes the file away from a process.
+func TestRemovedFileIsNotMadeAnew(t *testing.T) {
+	t.Parallel()
+	path := populated(t)
+	db, err := bolt.Open(path, bolt.Options{})
+	ok(t, err)
+	defer func() { ok(t, db.Close()) }()
+	db.Settle()
+	ok(t, os.Remove(path))
+	if err := db.Prompts().Add(t.Context(), "a", "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("error %v", err)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("the file is there again (%v)", err)
+	}
+}
+
 // TestSharedDirectoryIsNotTakenFromOthers opens a database among other files.
 func TestSharedDirectoryIsNotTakenFromOthers(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 )
 
 // key makes the message of a key spelt as Bubble Tea spells it.
-func key(name string) tea.KeyMsg {
+func stroke(name string) tea.KeyMsg {
 	named := map[string]tea.KeyType{
 		"left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp, "down": tea.KeyDown,
 		"home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
@@ -37,7 +37,7 @@ func key(name string) tea.KeyMsg {
 
 func press(f Field, names ...string) Field {
 	for _, n := range names {
-		f, _ = f.Key(key(n))
+		f, _ = f.Key(stroke(n))
 	}
 	return f
 }

@@ -1,7 +1,6 @@
 package widget
 
 import (
-	"slices"
 	"strings"
 
 	"cairn/themes"
@@ -74,64 +73,6 @@ func Head(text string, n int) string {
 		n--
 	}
 	return text[:n]
-}
-
-// KeyName is a key as footers show it: ^R for ctrl+r.
-func KeyName(key string) string {
-	if c, ok := strings.CutPrefix(key, "ctrl+"); ok && len(c) == 1 {
-		return "^" + strings.ToUpper(c)
-	}
-	switch key {
-	case "pgdown":
-		return "pgdn"
-	case " ":
-		return "space"
-	default:
-		return key
-	}
-}
-
-// KeyFor is the key of an action as a sentence names it: the usual one unless
-// the configuration has another.
-func KeyFor(keys map[string][]string, action, usual string) string {
-	own, ok := keys[action]
-	switch {
-	case !ok:
-		return KeyName(usual)
-	case len(own) == 0:
-		return "(no key)"
-	default:
-		return render.SafeLine(KeyName(own[0]))
-	}
-}
-
-// Footer is the line of the keys that work now, the most useful first, as many
-// as fit.
-func Footer(bindings []render.Binding, t *themes.Theme, width int) string {
-	return Footers(bindings, t, width, 1)[0]
-}
-
-// Footers is Footer on n lines.
-func Footers(bindings []render.Binding, t *themes.Theme, width, n int) []string {
-	shown := slices.DeleteFunc(slices.Clone(bindings), func(b render.Binding) bool {
-		return b.Rank <= 0 || b.Off != "" || len(b.Keys) == 0
-	})
-	slices.SortStableFunc(shown, func(a, b render.Binding) int { return a.Rank - b.Rank })
-	lines, used := make([]string, n), make([]int, n)
-	for _, b := range shown {
-		key := render.SafeLine(KeyName(b.Keys[0]))
-		w := render.Width(key) + 1 + render.Width(b.Help)
-		for i := range lines {
-			gap := min(1+used[i], 2) // one cell from the edge, two from the key before
-			if used[i]+gap+w > width {
-				continue
-			}
-			lines[i] += strings.Repeat(" ", gap) + t.Paints.Key.On(key) + " " + t.Paints.Muted.On(b.Help)
-			used[i] += gap + w
-			break
-		}
-	}
-	return lines
 }
 
 // Rule is a horizontal line of width cells.

@@ -132,10 +132,7 @@ func (m Choice) Update(msg tea.Msg) (Choice, tea.Cmd, Intent) {
 }
 
 func (m Choice) onKey(k tea.KeyMsg) (Choice, Intent) {
-	action, off := "", ""
-	if !k.Paste {
-		action, off = render.Match(m.Bindings(), k.String())
-	}
+	action, off := widget.Match(m.Bindings(), k)
 	m.off = off
 	page := max(m.listHeight(m.width, m.height)-1, 1)
 	if id, ok := strings.CutPrefix(action, choose); ok {

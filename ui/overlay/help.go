@@ -32,7 +32,7 @@ type HelpConfig struct {
 type Help struct {
 	c             HelpConfig
 	filter        widget.Field
-	top           int
+	pane          widget.Pane
 	width, height int
 }
 
@@ -49,7 +49,7 @@ func (h Help) SetTheme(t *themes.Theme) Help {
 func (h Help) Bindings() []render.Binding {
 	const group = "Help"
 	more, back := 2, 3
-	if len(h.body(h.width, h.height)) <= h.room(h.width, h.height) {
+	if h.pane.Top()+h.pane.Rest() == 0 {
 		more, back = 0, 0
 	}
 	return []render.Binding{
@@ -69,55 +69,51 @@ func (h Help) Update(msg tea.Msg) (Help, tea.Cmd, Intent) {
 	case tea.WindowSizeMsg:
 		h.width, h.height = msg.Width, msg.Height
 	case tea.MouseMsg:
-		switch msg.Button {
-		case tea.MouseButtonWheelUp:
-			h = h.scroll(-3)
-		case tea.MouseButtonWheelDown:
-			h = h.scroll(3)
-		}
+		h.pane = h.pane.Wheel(msg)
 	case tea.KeyMsg:
-		return h.onKey(msg)
-	}
-	return h.scroll(0), nil, nil
-}
-
-func (h Help) onKey(k tea.KeyMsg) (Help, tea.Cmd, Intent) {
-	action := ""
-	if !k.Paste {
-		action, _ = render.Match(h.Bindings(), k.String())
-		if k.String() == "?" && h.filter.Empty() {
-			action = "help.close"
+		var intent Intent
+		if h, intent = h.onKey(msg); intent != nil {
+			return h, nil, intent
 		}
 	}
-	page := max(h.room(h.width, h.height)-1, 1)
-	switch action {
-	case "help.close":
-		return h, nil, Closed{}
-	case "help.down":
-		h = h.scroll(1)
-	case "help.up":
-		h = h.scroll(-1)
-	case "help.page-down":
-		h = h.scroll(page)
-	case "help.page-up":
-		h = h.scroll(-page)
-	case "help.first":
-		h.top = 0
-	case "help.last":
-		h = h.scroll(1 << 20)
-	default:
-		before := h.filter.Text()
-		if h.filter, _ = h.filter.Key(k); h.filter.Text() != before {
-			h.top = 0
-		}
-	}
+	h.pane = h.laid(h.width, h.height)
 	return h, nil, nil
 }
 
-func (h Help) scroll(by int) Help {
-	room := h.room(h.width, h.height)
-	h.top = max(min(h.top+by, len(h.body(h.width, h.height))-room), 0)
-	return h
+func (h Help) onKey(k tea.KeyMsg) (Help, Intent) {
+	action, _ := widget.Match(h.Bindings(), k)
+	if k.String() == "?" && h.filter.Empty() {
+		action = "help.close"
+	}
+	page := max(h.room(h.width, h.height)-1, 1)
+	const all = 1 << 20
+	switch action {
+	case "help.close":
+		return h, Closed{}
+	case "help.down":
+		h.pane = h.pane.By(1)
+	case "help.up":
+		h.pane = h.pane.By(-1)
+	case "help.page-down":
+		h.pane = h.pane.By(page)
+	case "help.page-up":
+		h.pane = h.pane.By(-page)
+	case "help.first":
+		h.pane = h.pane.By(-all)
+	case "help.last":
+		h.pane = h.pane.By(all)
+	default:
+		before := h.filter.Text()
+		if h.filter, _ = h.filter.Key(k); h.filter.Text() != before {
+			h.pane = widget.Pane{}
+		}
+	}
+	return h, nil
+}
+
+// laid is the body as it scrolls in a size.
+func (h Help) laid(width, height int) widget.Pane {
+	return h.pane.Show(h.body(width, height), h.room(width, height))
 }
 
 // room is how many lines of the body are on screen.
@@ -143,14 +139,9 @@ func (h Help) notes(width int) []string {
 // View draws the overlay: exactly height lines, none wider than width.
 func (h Help) View(width, height int) string {
 	t := h.c.Theme
-	body := h.body(width, height)
-	room := h.room(width, height)
-	top := max(min(h.top, len(body)-room), 0)
-	shown := append([]string(nil), body[top:min(top+room, len(body))]...)
-	for len(shown) < room {
-		shown = append(shown, "")
-	}
-	head, foot := h.header(width, top, len(body), room), widget.Footer(h.Bindings(), t, width)
+	pane := h.laid(width, height)
+	shown := pane.Lines()
+	head, foot := h.header(width, pane, h.room(width, height)), widget.Footer(h.Bindings(), t, width)
 	rule := widget.Rule(t, width)
 	switch {
 	case height < 3:
@@ -165,12 +156,12 @@ func (h Help) View(width, height int) string {
 
 const filterPrompt = " filter: "
 
-func (h Help) header(width, top, lines, room int) string {
+func (h Help) header(width int, pane widget.Pane, room int) string {
 	p, dot := h.c.Theme.Paints, " "+h.c.Theme.Ornaments.Dot+" "
 	right := "type to filter"
-	if lines > room {
+	if lines := pane.Len(); lines > room {
 		pages := (lines + room - 1) / room
-		page := min((top+room-1)/room+1, pages)
+		page := min((pane.Top()+room-1)/room+1, pages)
 		right = fmt.Sprintf("%d of %d%s%s", page, pages, dot, right)
 	}
 	left := " " + p.Title.On("Help") + p.Muted.On(dot+widget.OneLine(h.c.Title, 30, h.c.Theme.Ornaments.Ellipsis))

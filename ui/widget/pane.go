@@ -18,7 +18,9 @@ func (p Pane) Show(lines []string, height int) Pane {
 	at := p.view.YOffset
 	// The viewport has no width, so that it neither cuts nor wraps again.
 	p.view = viewport.New(0, max(height, 0))
-	p.view.SetContent(strings.Join(lines, "\n"))
+	if len(lines) > 0 { // to the viewport an empty text is one line
+		p.view.SetContent(strings.Join(lines, "\n"))
+	}
 	p.view.SetYOffset(at)
 	return p
 }

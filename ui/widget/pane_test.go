@@ -69,7 +69,7 @@ func TestPaneHoldsAnySizeAndNeitherCutsNorWraps(t *testing.T) {
 				t.Fatalf("row %d is %q, want %q", i, l, want)
 			}
 		}
-		if len(lines) > 0 && p.Top()+min(len(got), len(lines)-p.Top())+p.Rest() != len(lines) {
+		if p.Len() != len(lines) || p.Top()+min(len(got), len(lines)-p.Top())+p.Rest() != len(lines) {
 			t.Fatalf("top %d, rest %d of %d lines", p.Top(), p.Rest(), len(lines))
 		}
 	})

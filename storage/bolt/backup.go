@@ -9,12 +9,16 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
 
 	"cairn/harness"
 )
+
+// backupsName is the directory of the daily copies.
+const backupsName = "backups"
 
 // copyBlock is how much is copied between two signs of progress.
 const copyBlock = 1 << 20
@@ -125,12 +129,13 @@ func (d *DB) verifyCopy(path, origin string) error {
 // kept under another name. The lock must be held.
 func (d *DB) replaceBy(fresh string) (kept string, err error) {
 	if _, err := os.Lstat(d.path); err == nil {
-		kept = fmt.Sprintf("%s.before-%s", d.path, d.now().UTC().Format("20060102-150405"))
+		stamp := d.path + ".before-" + d.now().UTC().Format("20060102-150405")
+		kept = stamp
 		for n := 2; ; n++ {
 			if _, err := os.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
 				break
 			}
-			kept = fmt.Sprintf("%s.before-%s-%d", d.path, d.now().UTC().Format("20060102-150405"), n)
+			kept = fmt.Sprintf("%s-%d", stamp, n)
 		}
 		// A second name for the old file, so that there is a database at the
 		// path at every moment.
@@ -150,7 +155,7 @@ func (d *DB) replaceBy(fresh string) (kept string, err error) {
 // if there is none, and removes copies that are older than keep. It returns the
 // path of a copy that it made.
 func (d *DB) BackupDaily(ctx context.Context, keep time.Duration) (made string, err error) {
-	dir := filepath.Join(d.dir, "backups")
+	dir := filepath.Join(d.dir, backupsName)
 	base := filepath.Base(d.path)
 	today := d.now().UTC()
 	to := filepath.Join(dir, base+"."+today.Format(time.DateOnly))
@@ -166,8 +171,9 @@ func (d *DB) BackupDaily(ctx context.Context, keep time.Duration) (made string, 
 		return to, err
 	}
 	for _, e := range entries {
-		day, err := time.Parse(time.DateOnly, filepath.Ext(e.Name())[min(1, len(filepath.Ext(e.Name()))):])
-		if err != nil || e.Name() != base+"."+day.Format(time.DateOnly) || today.Sub(day) <= keep {
+		date, ours := strings.CutPrefix(e.Name(), base+".")
+		day, err := time.Parse(time.DateOnly, date)
+		if !ours || err != nil || today.Sub(day) <= keep {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {

@@ -51,7 +51,10 @@ func (d *DB) ours(dir string) bool {
 		return false
 	}
 	for _, e := range entries {
-		if name := e.Name(); !strings.HasPrefix(name, FileName) && !strings.HasPrefix(name, filepath.Base(d.path)) && name != locksName && filepath.Ext(name) != ".lock" {
+		name := e.Name()
+		known := strings.HasPrefix(name, "cairn") || strings.HasPrefix(name, filepath.Base(d.path)) ||
+			name == locksName || name == backupsName || filepath.Ext(name) == ".lock"
+		if !known {
 			return false
 		}
 	}

@@ -45,6 +45,8 @@ func (r tapeRun) Events(context.Context, int) <-chan harness.Event {
 			out <- harness.Event{Type: harness.EventText, Run: "r1", Attempt: 1, Offset: at, Text: p}
 			at += len(p)
 		}
+		msg := harness.AssistantText(strings.Join(r.pieces, ""))
+		out <- harness.Event{Type: harness.EventMessage, Run: "r1", Seq: 1, Record: 1 << 20, Message: &msg}
 		out <- harness.Event{Type: harness.EventResult, Outcome: &harness.Result{Run: "r1", Status: harness.RunCompleted}}
 		close(out)
 	}()

@@ -1,13 +1,13 @@
 package chat
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
-	"cairn/ui/render"
 )
 
 // quietFor is how long nothing may be typed after a letter that chooses what
@@ -73,7 +73,7 @@ func (m Model) openWords() string {
 		what += " " + at.In(m.deps.Now().Location()).Format("15:04")
 	}
 	if e := m.open.Error; e != nil {
-		what += ": " + render.SafeLine(e.Text)
+		what += ": " + strings.TrimSuffix(m.deps.Words(e), ".")
 	}
 	return what
 }

@@ -477,10 +477,6 @@ func (m Model) rested(r *harness.Result) (Model, tea.Cmd) {
 		m.turn.live = t.live
 		m.turn.live.mark = string(harness.MarkInterrupted)
 		m.open = &harness.Run{ID: t.run, Session: m.session.ID, Status: r.Status, Error: r.Error}
-		if r.Error != nil {
-			m.open.Error = r.Error
-			m.notice = m.deps.Words(r.Error)
-		}
 		cmds = append(cmds, m.findOpen())
 	case harness.RunAwaiting:
 		m.notice = m.deps.Words(harness.ErrAwaiting)

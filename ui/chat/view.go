@@ -359,13 +359,17 @@ func (m Model) hints() string {
 			}
 		}
 	case m.box.Starts("/"):
-		for _, s := range completions(m.box.Text()) {
-			parts = append(parts, p.Key.On("/"+s.Name)+" "+p.Muted.On(s.Help))
+		for i, s := range completions(m.box.Text()) {
+			part := p.Key.On("/" + s.Name)
+			if i == 0 {
+				part += " " + p.Muted.On(s.Help)
+			}
+			parts = append(parts, part)
 		}
+	case m.height < fullHeight && m.box.Empty():
+		parts = append(parts, p.Key.On("?")+" "+p.Muted.On("help"))
 	case m.height < fullHeight:
-		if m.box.Empty() {
-			parts = append(parts, p.Key.On("?")+" "+p.Muted.On("help"))
-		}
+		parts = append(parts, p.Key.On("enter")+" "+p.Muted.On("send"), p.Key.On("ctrl+j")+" "+p.Muted.On("new line"))
 	default:
 		parts = m.footer()
 	}

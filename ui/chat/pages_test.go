@@ -1,0 +1,154 @@
+package chat
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"cairn/harness"
+)
+
+// lengths lays an item out as so many lines as its record number says.
+type lengths struct {
+	p    *pages
+	live int
+}
+
+func (l lengths) lines(i int) []string {
+	if i >= len(l.p.items) {
+		return numbered("live", l.live)
+	}
+	seq := l.p.items[i].rec.Seq
+	return numbered(fmt.Sprint(seq), seq%7)
+}
+
+func numbered(name string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("%s/%d", name, i)
+	}
+	return out
+}
+
+// all is everything from the first item to the live block.
+func (l lengths) all() []string {
+	var out []string
+	for i := range len(l.p.items) + 1 {
+		out = append(out, l.lines(i)...)
+	}
+	return out
+}
+
+func record(seq int) harness.Record { return harness.Record{Seq: seq, Prev: seq - 1} }
+
+func records(from, to int) []harness.Record {
+	var out []harness.Record
+	for i := from; i <= to; i++ {
+		out = append(out, record(i))
+	}
+	return out
+}
+
+// TestPagesAgainstAFlatList scrolls, appends and prepends at random, and
+// compares what is seen with the same window of one flat list of lines.
+func TestPagesAgainstAFlatList(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(11, 11))
+	for round := range 300 {
+		p := pages{follow: true}
+		first, last := 200, 220
+		p.merge(records(first, last))
+		src := lengths{p: &p}
+		h := 1 + r.IntN(30)
+		for step := range 60 {
+			before := p.window(src, h)
+			wasFollowing := p.follow
+			grown := false
+			switch r.IntN(5) {
+			case 0:
+				if src.live > 0 && !p.follow {
+					break // a record takes the place of what streamed
+				}
+				src.live = 0
+				last++
+				p.put(record(last))
+				grown = true
+			case 1:
+				src.live += r.IntN(3)
+				grown = true
+			case 2:
+				if first > 150 {
+					p.prepend(records(first-10, first-1))
+					first -= 10
+					grown = true
+				}
+			default:
+				p.scroll(src, r.IntN(2*h+1)-h, h)
+			}
+			got, all := p.window(src, h), src.all()
+			if p.follow && !slices.Equal(got, all[max(len(all)-h, 0):]) {
+				t.Fatalf("round %d step %d: following shows %q", round, step, got)
+			}
+			if !p.follow && grown && !wasFollowing && !slices.Equal(got[:min(len(got), len(before))], before) {
+				t.Fatalf("round %d step %d: what is read moved from %q to %q", round, step, before, got)
+			}
+			if len(got) > h || len(all) >= h && len(got) < h {
+				t.Fatalf("round %d step %d: %d lines in a window of %d, of %d", round, step, len(got), h, len(all))
+			}
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	seqs := func(p pages) (out []int) {
+		for _, it := range p.items {
+			out = append(out, it.rec.Seq)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name        string
+		shown, read []harness.Record
+		want        []int
+		whole       bool
+	}{
+		{"first", nil, records(1, 3), []int{1, 2, 3}, true},
+		{"tail", nil, records(8, 9), []int{8, 9}, false},
+		{"more", records(1, 3), records(2, 5), []int{1, 2, 3, 4, 5}, true},
+		{"adjacent", records(1, 3), records(4, 5), []int{1, 2, 3, 4, 5}, true},
+		{"a gap", records(1, 3), records(7, 8), []int{7, 8}, false},
+		{"missing between", []harness.Record{record(1), record(3)}, records(1, 3), []int{1, 2, 3}, true},
+		{"another branch", records(1, 5), []harness.Record{record(1), record(2), {Seq: 6, Prev: 2}}, []int{1, 2, 6}, true},
+		{"nothing", records(1, 2), nil, []int{1, 2}, true},
+	} {
+		p := pages{follow: true, whole: true}
+		p.merge(c.shown)
+		p.merge(c.read)
+		if got := seqs(p); !slices.Equal(got, c.want) || p.whole != c.whole {
+			t.Errorf("%s: %v (whole %v), not %v", c.name, got, p.whole, c.want)
+		}
+	}
+}
+
+func TestNewLinesAreCountedFromWhereTheEndWasLeft(t *testing.T) {
+	t.Parallel()
+	p := pages{follow: true, whole: true}
+	p.merge(records(1, 20))
+	src := lengths{p: &p, live: 2}
+	p.scroll(src, -5, 10)
+	if n := p.fresh(src); n != 0 {
+		t.Errorf("%d lines are new at once", n)
+	}
+	src.live = 5
+	p.put(record(27)) // 27 % 7 = 6 lines
+	src.live = 1
+	if n := p.fresh(src); n != 6+1-2 {
+		t.Errorf("%d lines are new", n)
+	}
+	p.scroll(src, 1000, 10)
+	if !p.follow {
+		t.Error("the end is reached and not followed")
+	}
+}

@@ -124,7 +124,7 @@ func (i Info) Cost(u harness.Usage) harness.Usage {
 	if i.Local {
 		return u
 	}
-	plain := u.Input - u.CacheRead - u.CacheWrite
+	plain := max(u.Input-u.CacheRead-u.CacheWrite, 0)
 	u.Cost = (float64(plain)*i.InputPrice + float64(u.CacheRead)*i.CacheReadPrice +
 		float64(u.CacheWrite)*i.CacheWritePrice + float64(u.Output)*i.OutputPrice) / 1e6
 	return u

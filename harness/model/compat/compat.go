@@ -4,6 +4,7 @@ package compat
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -34,9 +35,9 @@ type Options struct {
 	MaxOutput int
 	// Effort asks for reasoning: "", "low", "medium" or "high".
 	Effort string
-	// CacheKey sends the session's key, which only OpenAI itself is sure to
-	// take.
-	CacheKey bool
+	// OpenAI says that the server is OpenAI's own, which takes fields that
+	// others refuse and refuses one that others need.
+	OpenAI bool
 }
 
 // New returns the model. It does not use the network.
@@ -49,6 +50,9 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 			h.Set("Authorization", "Bearer "+o.Key)
 		}
 	}}
+	if o.OpenAI {
+		t.Rewrite = newName
+	}
 	p, err := openaicompat.New(
 		openaicompat.WithBaseURL(o.BaseURL),
 		// The transport sends the key. The SDK must be given something, or it
@@ -79,8 +83,23 @@ func (o Options) options(r model.Request) fantasy.ProviderOptions {
 		effort := sdk.ReasoningEffort(o.Effort)
 		opts.ReasoningEffort = &effort
 	}
-	if o.CacheKey && r.Key != "" {
+	if o.OpenAI && r.Key != "" {
 		opts.ExtraBody = map[string]any{"prompt_cache_key": r.Key}
 	}
 	return fantasy.ProviderOptions{openaicompat.Name: opts}
+}
+
+// newName gives the reply budget the name that OpenAI's models of today demand.
+func newName(body []byte, _ model.Request) ([]byte, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, fmt.Errorf("decode the request: %w", err)
+	}
+	limit, ok := fields["max_tokens"]
+	if !ok {
+		return body, nil
+	}
+	delete(fields, "max_tokens")
+	fields["max_completion_tokens"] = limit
+	return json.Marshal(fields)
 }

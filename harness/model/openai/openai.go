@@ -51,7 +51,7 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 	}
 	return compat.New(ctx, compat.Options{
 		Provider: provider, Model: o.Model, Key: o.Key, BaseURL: o.BaseURL, HTTP: o.HTTP,
-		MaxOutput: o.MaxOutput, Effort: o.Effort, CacheKey: own,
+		MaxOutput: o.MaxOutput, Effort: o.Effort, OpenAI: own,
 	})
 }
 

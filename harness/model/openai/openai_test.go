@@ -1,7 +1,9 @@
 package openai_test
 
 import (
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"cairn/harness"
@@ -43,17 +45,26 @@ func TestModelsWithoutChatCompletionsAreAskedForResponses(t *testing.T) {
 	for name, path := range map[string]string{
 		"gpt-5.1-codex": "/v1/responses", "gpt-5.5-pro": "/v1/responses", "gpt-4o": "/v1/chat/completions", "gpt-5.5": "/v1/chat/completions",
 	} {
-		var got string
+		var got, body string
 		m, err := openai.New(t.Context(), openai.Options{Model: name, Key: "k", HTTP: roundTrip(func(r *http.Request) (*http.Response, error) {
 			got = r.URL.Host + r.URL.Path
+			raw, err := io.ReadAll(r.Body)
+			if err != nil {
+				return nil, err
+			}
+			body = string(raw)
 			return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 		})})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.Stream(t.Context(), model.Request{Key: "session", Messages: []harness.Message{harness.UserText("hi")}}, func(model.Delta) {})
+		_, err = m.Stream(t.Context(), model.Request{Key: "session", MaxOutput: 77, Messages: []harness.Message{harness.UserText("hi")}}, func(model.Delta) {})
 		if err == nil || got != "api.openai.com"+path {
 			t.Errorf("%s: %v, asked %s", name, err, got)
+		}
+		if !strings.Contains(body, `"prompt_cache_key":"session"`) || strings.Contains(body, `"max_tokens"`) ||
+			!strings.Contains(body, `"max_completion_tokens":77`) && !strings.Contains(body, `"max_output_tokens":77`) {
+			t.Errorf("%s: sent %s", name, body)
 		}
 	}
 }

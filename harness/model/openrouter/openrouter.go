@@ -101,7 +101,7 @@ func (m moved) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Host = ""
 	next := m.next
 	if next == nil {
-		next = http.DefaultTransport
+		next = wire.Shared()
 	}
 	return next.RoundTrip(r)
 }

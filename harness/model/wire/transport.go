@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"cairn/harness/model"
@@ -19,7 +20,7 @@ const maxRefusal = 64 << 10
 // every refusal into a [*model.Error], and passes only clean events on.
 type Transport struct {
 	Provider string
-	// Base makes the round trips; nil means [http.DefaultTransport].
+	// Base makes the round trips; nil means one that all share.
 	Base http.RoundTripper
 	// Auth adds the key, in a header. The SDK never gets to know it.
 	Auth func(http.Header)
@@ -35,6 +36,20 @@ type Transport struct {
 	// Now is the clock for dates in Retry-After; nil means the real one.
 	Now func() time.Time
 }
+
+// Shared returns the transport below all models. Unlike the default one it asks
+// a silent connection whether it still lives, so that one that died while the
+// machine slept is noticed within seconds and not at the idle limit.
+var Shared = sync.OnceValue(func() http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		// The program has chosen another transport for everything.
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second}
+	return t
+})
 
 // Client returns an HTTP client with the transport that follows no redirects:
 // a redirected request would carry the key to another host.
@@ -61,7 +76,7 @@ func (t *Transport) RoundTrip(sdk *http.Request) (*http.Response, error) {
 	}
 	base := t.Base
 	if base == nil {
-		base = http.DefaultTransport
+		base = Shared()
 	}
 	resp, err := base.RoundTrip(req)
 	if err != nil {

@@ -116,11 +116,10 @@ type Model struct {
 	mode   mode
 	lists  [tabs]list
 	filter widget.Field
-	view   int // first line of the view of one thing
 	form   form
 	drafts map[string]form // by id, or by kind for new things
 	past   past
-	page   page
+	page   page // what is read now: one thing, or a revision of it
 	notice notice
 	gone   []string // ids that u brings back, last last
 	back   string   // the id that is to come back once the store has forgotten it
@@ -181,7 +180,7 @@ func (m Model) Inspect(present harness.SessionID, id string) (Model, tea.Cmd) {
 // SetTheme changes the colours.
 func (m Model) SetTheme(t *themes.Theme) Model {
 	m.c.Theme = t
-	return m
+	return m.laid()
 }
 
 // Bindings are the keys of the screen as they are now.

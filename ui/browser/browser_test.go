@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"pgregory.net/rapid"
 
 	"cairn/harness"
@@ -153,6 +154,14 @@ func TestReadingALongNoteScrolls(t *testing.T) {
 	s := open(t, m, 40, 10).keys("2", "v").shows("Long").keys("end").shows("the end")
 	s.keys("home").shows("Long").keys("pgdown", "pgdown").lacks("the end")
 	s.keys("left").shows("[2 Notes 1]")
+	s.keys("vjj").shows("3-10 of ")
+	s.send(tea.MouseMsg{Button: tea.MouseButtonWheelDown})
+	s.shows("6-13 of ")
+	s.Model = s.SetTheme(&themes.Theme{})
+	s.shows("6-13 of ").keys("k").shows("5-12 of ")
+	s.send(tea.WindowSizeMsg{Width: 40, Height: 4})
+	s.send(tea.WindowSizeMsg{Width: 40, Height: 10})
+	s.shows("5-12 of ")
 }
 
 func TestAReadingThatFailsSaysSo(t *testing.T) {

@@ -6,44 +6,69 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/themes"
 	"cairn/ui/widget"
 )
 
-// page is the laid out text of the thing that is being read, kept so that a
-// long note is not wrapped for every key.
+// page is a text that is being read, kept so that a long one is not wrapped for
+// every key.
 type page struct {
+	of   pageKey
+	pane widget.Pane
+}
+
+// pageKey is all that the lines of a page depend on.
+type pageKey struct {
 	id       string
 	revision int
 	width    int
 	title    string // of the source, which may come later
-	lines    []string
+	theme    *themes.Theme
+}
+
+// show lays the page out unless it is laid out already.
+func (p page) show(of pageKey, height int, lines func() []string) page {
+	if p.of == of {
+		p.pane = p.pane.Resize(height)
+		return p
+	}
+	if p.of.id != of.id {
+		p.pane = widget.Pane{}
+	}
+	return page{of, p.pane.Show(lines(), height)}
 }
 
 // maxLines bounds what the view of one thing lays out.
 const maxLines = 20_000
 
-// viewLines are all lines of the selected thing.
-func (m Model) viewLines(width int) []string {
-	e, ok := m.selected()
-	if !ok {
-		return nil
-	}
-	p := m.page
-	if p.id == e.id() && p.revision == e.revision() && p.width == width && p.title == m.origin.title {
-		return p.lines
-	}
-	return m.describe(e, width, maxLines)
+// reading is the page of the selected thing in a size.
+func (m Model) reading(e entry, width, height int) page {
+	of := pageKey{e.id(), e.revision(), width, m.origin.title, m.c.Theme}
+	return m.page.show(of, middle(height), func() []string { return m.describe(e, width, maxLines) })
 }
 
-// laid keeps the lines of viewLines for the size last announced.
+// remembering is the page of the selected revision in a size.
+func (m Model) remembering(width, height int) page {
+	if len(m.past.revisions) == 0 {
+		return page{}
+	}
+	r := m.past.revisions[m.past.at]
+	_, room := m.historyLayout(height)
+	of := pageKey{id: r.id(), revision: r.revision(), width: width, theme: m.c.Theme}
+	return m.page.show(of, room, func() []string { return m.revisionLines(width) })
+}
+
+// laid keeps the page for the size last announced.
 func (m Model) laid() Model {
 	e, ok := m.selected()
-	if m.mode != modeView || !ok {
+	switch {
+	case m.mode == modeView && ok:
+		m.page = m.reading(e, m.width, m.height)
+	case m.mode == modeHistory:
+		m.page = m.remembering(m.width, m.height)
+	default:
 		m.page = page{}
-		return m
 	}
-	lines := m.viewLines(m.width)
-	m.page = page{e.id(), e.revision(), m.width, m.origin.title, lines}
 	return m
 }
 

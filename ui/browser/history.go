@@ -16,8 +16,7 @@ type past struct {
 	busy      bool
 	of        entry
 	revisions []entry
-	at        int
-	view      int // first line shown of the selected one
+	at        int // the selected one
 }
 
 // recalled answers a reading of the history.

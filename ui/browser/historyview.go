@@ -33,10 +33,9 @@ func (m Model) historyView(width, height int) []string {
 		out = append(out, m.revisionRow(i, width))
 	}
 	if room > 0 && rows > 0 {
-		lines := m.revisionLines(width)
-		from := max(min(m.past.view, len(lines)-room), 0)
-		shown := append([]string(nil), lines[from:min(from+room, len(lines))]...)
-		if rest := len(lines) - from - room; rest > 0 {
+		pane := m.remembering(width, height).pane
+		shown := pane.Lines()
+		if rest := pane.Rest(); rest > 0 {
 			shown[room-1] = " " + m.c.Theme.Paints.Muted.On(m.oneLine(fmt.Sprintf("%d more lines (%s)", rest+1, m.key("browser.page-down", "pgdown")), width-2))
 		}
 		out = append(append(out, widget.Rule(m.c.Theme, width)), shown...)

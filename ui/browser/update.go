@@ -7,7 +7,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
-	"cairn/ui/render"
 	"cairn/ui/widget"
 )
 
@@ -66,9 +65,6 @@ func (m Model) scroll() Model {
 	for t := range m.lists {
 		m.lists[t].top = widget.Scroll(m.lists[t].top, m.lists[t].at, len(m.lists[t].rows), l.list)
 	}
-	if m.mode == modeView {
-		m.view = max(min(m.view, len(m.viewLines(m.width))-m.viewHeight(m.height)), 0)
-	}
 	return m
 }
 
@@ -87,6 +83,7 @@ func (m Model) onKeys(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		var cmd tea.Cmd
 		var intent Intent
 		m, cmd, intent = m.onKey(one)
+		m = m.laid() // the next key may scroll what this one opened
 		cmds = append(cmds, cmd)
 		if intent != nil || len(one.Runes) > 1 {
 			return m, tea.Batch(cmds...), intent
@@ -96,10 +93,7 @@ func (m Model) onKeys(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 }
 
 func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
-	action, off := "", ""
-	if !k.Paste {
-		action, off = render.Match(m.Bindings(), k.String())
-	}
+	action, off := widget.Match(m.Bindings(), k)
 	if !m.notice.undo || step(action, 1) == 0 {
 		m.notice = notice{}
 	}
@@ -157,7 +151,7 @@ func (m Model) act(action string) (Model, tea.Cmd) {
 		}
 		return m, m.change(e, nil, &state, said)
 	case "browser.view":
-		m.mode, m.view = modeView, 0
+		m.mode = modeView
 	case "browser.leave":
 		m.mode = modeList
 	case "browser.filter":
@@ -212,13 +206,10 @@ func (m Model) onHistoryKey(action string) (Model, tea.Cmd) {
 		return m.goBack()
 	case "browser.page-down", "browser.page-up":
 		_, room := m.historyLayout(m.height)
-		if len(m.past.revisions) > 0 {
-			last := max(len(m.revisionLines(m.width))-room, 0)
-			m.past.view = max(min(m.past.view+step(action, max(room-1, 1)), last), 0)
-		}
+		m.page.pane = m.page.pane.By(step(action, max(room-1, 1)))
 	default:
 		m.past.at = max(min(m.past.at+step(action, 1), len(m.past.revisions)-1), 0)
-		m.past.view = 0
+		m.page = page{}
 	}
 	return m, nil
 }
@@ -246,8 +237,7 @@ func step(action string, page int) int {
 
 func (m Model) move(action string) (Model, tea.Cmd) {
 	if m.mode == modeView {
-		by := step(action, max(m.viewHeight(m.height)-1, 1))
-		m.view = max(m.view+by, 0)
+		m.page.pane = m.page.pane.By(step(action, max(middle(m.height)-1, 1)))
 		return m, nil
 	}
 	by := step(action, max(m.layout(m.width, m.height).list-1, 1))
@@ -259,7 +249,7 @@ func (m Model) move(action string) (Model, tea.Cmd) {
 }
 
 func (m Model) onMouse(msg tea.MouseMsg) (Model, tea.Cmd) {
-	action := ""
+	var action string
 	switch msg.Button {
 	case tea.MouseButtonWheelUp:
 		action = "browser.up"
@@ -270,6 +260,9 @@ func (m Model) onMouse(msg tea.MouseMsg) (Model, tea.Cmd) {
 	}
 	switch m.mode {
 	case modeForm:
+		return m, nil
+	case modeView:
+		m.page.pane = m.page.pane.Wheel(msg)
 		return m, nil
 	case modeHistory:
 		return m.onHistoryKey(action)

@@ -233,22 +233,19 @@ func middle(height int) int {
 	}
 }
 
-func (m Model) viewHeight(height int) int { return middle(height) }
-
 // readView is one thing in full.
 func (m Model) readView(width, height int) []string {
 	e, ok := m.selected()
 	if !ok {
 		return m.listView(m.layout(width, height))
 	}
-	lines := m.viewLines(width)
-	n := middle(height)
-	top := max(min(m.view, len(lines)-n), 0)
+	pane := m.reading(e, width, height).pane
+	shown := pane.Lines()
 	right := ""
-	if len(lines) > n {
-		right = fmt.Sprintf("%d-%d of %d lines", top+1, min(top+n, len(lines)), len(lines))
+	if n := len(shown); pane.Len() > n {
+		right = fmt.Sprintf("%d-%d of %d lines", pane.Top()+1, pane.Top()+n, pane.Len())
 	}
 	out := m.heading(upper(e.kind.String())+" "+m.oneLine(e.id(), 8), right, width, height)
-	out = append(out, filled(append([]string(nil), lines[top:min(top+n, len(lines))]...), n)...)
+	out = append(out, shown...)
 	return append(out, m.ending(width, height)...)
 }

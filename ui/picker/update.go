@@ -8,7 +8,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
-	"cairn/ui/render"
 	"cairn/ui/widget"
 )
 
@@ -62,10 +61,7 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 }
 
 func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
-	action, off := "", ""
-	if !k.Paste {
-		action, off = render.Match(m.Bindings(), k.String())
-	}
+	action, off := widget.Match(m.Bindings(), k)
 	if _, moves := m.target(action); !m.notice.undo || !moves && action != "picker.undo" && action != "picker.forget-facts" {
 		m.notice = notice{}
 	}

@@ -175,18 +175,3 @@ func (b bucket) reached(key []byte) error {
 	b.t.touch(b.path, key)
 	return nil
 }
-
-// backwards is each over all keys, the last one first.
-func (b bucket) backwards(fn func(key, value []byte) (more bool, err error)) error {
-	b.t.touch(b.path, nil)
-	c := b.b.Cursor()
-	for k, v := c.Last(); k != nil; k, v = c.Prev() {
-		if err := b.reached(k); err != nil {
-			return err
-		}
-		if more, err := fn(k, v); err != nil || !more {
-			return err
-		}
-	}
-	return nil
-}

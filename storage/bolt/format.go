@@ -35,6 +35,7 @@ type counters struct {
 	Facts      int `json:"facts"`
 	Notes      int `json:"notes"`
 	Drafts     int `json:"drafts"`
+	Usages     int `json:"usages"`
 	LastRun    int `json:"last_run"`
 	LastFact   int `json:"last_fact"`
 	LastNote   int `json:"last_note"`

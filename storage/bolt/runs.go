@@ -49,6 +49,10 @@ func (t *tx) findRun(id harness.RunID) (*runBucket, error) {
 	if ok, err := where.get(whereRun(id), &at); err != nil {
 		return nil, err
 	} else if !ok {
+		// A key that damage has changed is among the others.
+		if _, err := t.allRefs(where); err != nil {
+			return nil, err
+		}
 		return nil, harness.ErrNotFound
 	}
 	s, ok, err := t.find(at.Session)

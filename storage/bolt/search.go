@@ -44,14 +44,15 @@ func (t *tx) recentIDs() ([]harness.SessionID, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ids []harness.SessionID
-	err = recent.backwards(func(key, _ []byte) (bool, error) {
-		if len(key) <= 8 {
-			return false, t.d.damaged(place("recent", key), "the key is too short")
-		}
-		ids = append(ids, harness.SessionID(key[8:]))
-		return true, nil
-	})
+	c, err := t.counters()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := recent.keys(c.Sessions - c.Trashed)
+	ids := make([]harness.SessionID, len(keys))
+	for i, key := range keys {
+		ids[len(keys)-1-i] = harness.SessionID(key[8:])
+	}
 	return ids, err
 }
 

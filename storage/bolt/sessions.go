@@ -3,6 +3,7 @@ package bolt
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"cairn/harness"
 	"cairn/storage/internal/rules"
@@ -75,23 +76,12 @@ func (t *tx) listRecent(ctx context.Context, f harness.SessionFilter) ([]harness
 	if err != nil {
 		return nil, err
 	}
-	l := lister{t: t, f: f, match: rules.MatchSession(f)}
-	err = recent.backwards(func(key, value []byte) (bool, error) {
-		if len(key) <= 8 {
-			return false, t.d.damaged(place("recent", key), "the key is too short")
+	return t.listKeys(ctx, f, recent, c.Sessions-c.Trashed, func(s *session) []byte {
+		if s.info.Deleted != nil {
+			return nil
 		}
-		if err := recent.decode(key, value, &listed{}); err != nil {
-			return false, err
-		}
-		l.seen++
-		return l.add(ctx, harness.SessionID(key[8:]), func(s *session) bool {
-			return s.info.Deleted == nil && string(s.recentKey()) == string(key)
-		})
+		return s.recentKey()
 	})
-	if err == nil && !l.full && l.seen != c.Sessions-c.Trashed {
-		err = t.d.damaged("recent", fmt.Sprintf("it lists %d sessions of %d", l.seen, c.Sessions-c.Trashed))
-	}
-	return l.list, err
 }
 
 func (t *tx) listTrash(ctx context.Context, f harness.SessionFilter) ([]harness.Session, error) {
@@ -103,68 +93,79 @@ func (t *tx) listTrash(ctx context.Context, f harness.SessionFilter) ([]harness.
 	if err != nil {
 		return nil, err
 	}
-	l := lister{t: t, f: f, match: rules.MatchSession(f)}
-	if kind, ok := trash.sub(trashSessions); ok {
-		err = kind.backwards(func(key, value []byte) (bool, error) {
-			if len(key) <= 8 {
-				return false, t.d.damaged(place(kind.path, key), "the key is too short")
-			}
-			if err := kind.decode(key, value, &listed{}); err != nil {
-				return false, err
-			}
-			l.seen++
-			return l.add(ctx, harness.SessionID(key[8:]), func(s *session) bool {
-				return s.info.Deleted != nil && string(s.trashKey()) == string(key)
-			})
-		})
+	kind, ok := trash.sub(trashSessions)
+	if !ok {
+		if c.Trashed > 0 {
+			return nil, t.d.damaged(kind.path, "the bucket is missing")
+		}
+		return nil, nil
 	}
-	if err == nil && !l.full && l.seen != c.Trashed {
-		err = t.d.damaged("trash", fmt.Sprintf("it lists %d sessions of %d", l.seen, c.Trashed))
-	}
-	return l.list, err
+	return t.listKeys(ctx, f, kind, c.Trashed, func(s *session) []byte {
+		if s.info.Deleted == nil {
+			return nil
+		}
+		return s.trashKey()
+	})
 }
 
-// lister collects the sessions of a list.
-type lister struct {
-	t     *tx
-	f     harness.SessionFilter
-	match func(harness.Session) bool
-	list  []harness.Session
-	seen  int
-	full  bool
+// listKeys lists the sessions that the keys of an index name, the last one
+// first. keyOf returns the key that a session should have in the index.
+func (t *tx) listKeys(ctx context.Context, f harness.SessionFilter, index bucket, want int, keyOf func(*session) []byte) ([]harness.Session, error) {
+	keys, err := index.keys(want)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := t.root("sessions")
+	if err != nil {
+		return nil, err
+	}
+	match := rules.MatchSession(f)
+	var list []harness.Session
+	for _, key := range slices.Backward(keys) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		b, err := sessions.must(key[8:])
+		if err != nil {
+			return nil, err
+		}
+		s := &session{bucket: b}
+		if err := s.load(); err != nil {
+			return nil, err
+		}
+		if string(keyOf(s)) != key {
+			return nil, t.d.damaged(b.path, "the session is not the one listed")
+		}
+		if !match(s.info.Session) {
+			continue
+		}
+		shown, err := s.shown()
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, shown); len(list) == f.Limit {
+			break
+		}
+	}
+	return list, nil
 }
 
-// add reads the session id and keeps it if it matches. right tells whether the
-// info belongs to the key that led to it.
-func (l *lister) add(ctx context.Context, id harness.SessionID, right func(*session) bool) (bool, error) {
-	if err := ctx.Err(); err != nil {
-		return false, context.Cause(ctx)
+// keys returns all keys of an index in which a number of eight bytes comes
+// before an id. That all are looked at, also where few are wanted, shows that
+// none has vanished or changed its place.
+func (b bucket) keys(want int) ([]string, error) {
+	keys := make([]string, 0, want)
+	err := b.each(nil, func(key, value []byte) (bool, error) {
+		if len(key) <= 8 {
+			return false, b.t.d.damaged(place(b.path, key), "the key is too short")
+		}
+		keys = append(keys, string(key))
+		return true, b.decode(key, value, &listed{})
+	})
+	if err == nil && len(keys) != want {
+		err = b.t.d.damaged(b.path, fmt.Sprintf("it lists %d sessions of %d", len(keys), want))
 	}
-	sessions, err := l.t.root("sessions")
-	if err != nil {
-		return false, err
-	}
-	b, err := sessions.must(string(id))
-	if err != nil {
-		return false, err
-	}
-	s := &session{bucket: b}
-	if err := s.load(); err != nil {
-		return false, err
-	}
-	if s.info.ID != id || !right(s) {
-		return false, l.t.d.damaged(b.path, "the session is not the one listed")
-	}
-	if !l.match(s.info.Session) {
-		return true, nil
-	}
-	shown, err := s.shown()
-	if err != nil {
-		return false, err
-	}
-	l.list = append(l.list, shown)
-	l.full = len(l.list) == l.f.Limit
-	return !l.full, nil
+	return keys, err
 }
 
 // Edit implements [harness.Sessions].

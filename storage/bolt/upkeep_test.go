@@ -218,11 +218,30 @@ func TestPurgeKeepsNotesFactsAndWhatForksReach(t *testing.T) {
 	}
 	whole(t, db)
 
+	forkReads(t, db)
+	factsAreKept(t, db)
+	nothingElseIsKept(t, db)
+}
+
+// forkReads fails unless the fork goes on in its purged parent.
+func forkReads(t *testing.T, db *bolt.DB) {
+	t.Helper()
+	ctx := t.Context()
 	tail, err := db.Transcript().Tail(ctx, "fork", 0, 0)
 	ok(t, err)
 	if len(tail) != 3 || tail[0].Message.Text() != "question 0" {
 		t.Fatalf("the fork reads %+v", tail)
 	}
+	if records, err := db.Transcript().Tail(ctx, "parent", 0, 0); err != nil || len(records) != 0 {
+		t.Fatalf("a purged session reads %+v, %v", records, err)
+	}
+}
+
+// factsAreKept fails unless the purged session's notes and facts are there, and
+// no forgotten ones.
+func factsAreKept(t *testing.T, db *bolt.DB) {
+	t.Helper()
+	ctx := t.Context()
 	fact, err := db.Facts().Get(ctx, "f1")
 	ok(t, err)
 	if fact.Session != "" || !fact.Source.Gone || fact.Source.Quote != "q" || fact.Text != "two" {
@@ -242,6 +261,12 @@ func TestPurgeKeepsNotesFactsAndWhatForksReach(t *testing.T) {
 	if _, err := db.Facts().Get(ctx, "f2"); !errors.Is(err, harness.ErrNotFound) {
 		t.Fatalf("a purged fact: error %v", err)
 	}
+}
+
+// nothingElseIsKept fails if the purged session can still be used.
+func nothingElseIsKept(t *testing.T, db *bolt.DB) {
+	t.Helper()
+	ctx := t.Context()
 	for what, err := range map[string]error{
 		"restore": db.Sessions().Restore(ctx, "parent"),
 		"draft":   db.Drafts().Save(ctx, "parent", harness.Holder{}, harness.Draft{Text: "x"}),
@@ -249,9 +274,6 @@ func TestPurgeKeepsNotesFactsAndWhatForksReach(t *testing.T) {
 		if !errors.Is(err, harness.ErrNotFound) {
 			t.Errorf("%s of a purged session: error %v", what, err)
 		}
-	}
-	if records, err := db.Transcript().Tail(ctx, "parent", 0, 0); err != nil || len(records) != 0 {
-		t.Fatalf("a purged session reads %+v, %v", records, err)
 	}
 	if runs, err := db.Journal().List(ctx, harness.RunFilter{}); err != nil || len(runs) != 1 || runs[0].ID != "forked" {
 		t.Fatalf("runs %+v, %v", runs, err)

@@ -22,8 +22,14 @@ func (t *tx) addUsage(model string, u harness.Usage) error {
 		return err
 	}
 	var sum harness.Usage
-	if _, err := day.get([]byte(model), &sum); err != nil {
+	if ok, err := day.get([]byte(model), &sum); err != nil {
 		return err
+	} else if !ok {
+		c, err := t.counters()
+		if err != nil {
+			return err
+		}
+		c.Usages++
 	}
 	return day.put([]byte(model), sum.Add(u))
 }
@@ -40,18 +46,32 @@ func (d *DB) Usage(ctx context.Context, at time.Time) (map[string]harness.Usage,
 		if err != nil {
 			return err
 		}
-		day, ok := usage.sub(name)
-		if !ok {
-			return nil
+		c, err := t.counters()
+		if err != nil {
+			return err
 		}
-		return day.each(nil, func(key, value []byte) (bool, error) {
-			var u harness.Usage
-			if err := day.decode(key, value, &u); err != nil {
-				return false, fmt.Errorf("model %s: %w", key, err)
+		// All days are looked at, so that one that vanished is noticed.
+		n := 0
+		err = usage.each(nil, func(key, _ []byte) (bool, error) {
+			date := string(key)
+			day, err := usage.must(date)
+			if err != nil {
+				return false, err
 			}
-			sums[string(key)] = u
-			return true, nil
+			return true, day.each(nil, func(key, value []byte) (bool, error) {
+				n++
+				var u harness.Usage
+				err := day.decode(key, value, &u)
+				if date == name {
+					sums[string(key)] = u
+				}
+				return true, err
+			})
 		})
+		if err == nil && n != c.Usages {
+			err = t.d.damaged("usage", fmt.Sprintf("it has %d entries of %d", n, c.Usages))
+		}
+		return err
 	})
 	return sums, err
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -123,13 +124,30 @@ func Open(ctx context.Context, s Session, o Options) (*Agent, error) {
 	if s.Store == nil {
 		return a, nil
 	}
-	if a.log, err = s.Store.Open(ctx, a.id); err != nil {
-		return nil, fmt.Errorf("open session %s: %w", a.id, err)
+	for {
+		if err := a.open(ctx, s.Store); err != nil {
+			return nil, fmt.Errorf("open session %s: %w", a.id, err)
+		}
+		if s.ID != "" || len(a.history) == 0 {
+			return a, nil
+		}
+		// The fresh id is somebody's already.
+		if err := a.log.Close(); err != nil {
+			return nil, fmt.Errorf("close session %s: %w", a.id, err)
+		}
+		a.id = harness.SessionID(harness.NewID())
+	}
+}
+
+// open opens the agent's conversation and reads it.
+func (a *Agent) open(ctx context.Context, s Store) (err error) {
+	if a.log, err = s.Open(ctx, a.id); err != nil {
+		return err
 	}
 	if a.history, err = a.log.Tail(ctx, 0); err != nil {
-		return nil, errors.Join(fmt.Errorf("open session %s: %w", a.id, err), a.log.Close())
+		return errors.Join(err, a.log.Close())
 	}
-	return a, nil
+	return nil
 }
 
 // SessionID returns the conversation's id.
@@ -145,10 +163,16 @@ func (a *Agent) Messages() []harness.Message {
 		case r.Kind == harness.RecordReset:
 			msgs = nil
 		case r.Message != nil:
-			msgs = append(msgs, *r.Message)
+			msgs = append(msgs, clone(*r.Message))
 		}
 	}
 	return msgs
+}
+
+// clone returns a copy of m whose list of parts is its own.
+func clone(m harness.Message) harness.Message {
+	m.Parts = slices.Clone(m.Parts)
+	return m
 }
 
 // SetMessages replaces the conversation in context. Nothing stored is deleted:
@@ -158,8 +182,9 @@ func (a *Agent) SetMessages(ctx context.Context, msgs []harness.Message) error {
 		return fmt.Errorf("set messages of session %s: %w", a.id, err)
 	}
 	records := []harness.Record{{At: a.o.Now(), Kind: harness.RecordReset}}
-	for i := range msgs {
-		records = append(records, harness.Record{At: a.o.Now(), Kind: harness.RecordMessage, Message: &msgs[i]})
+	for _, m := range msgs {
+		m = clone(m) // what the caller does with msgs later must not reach the history
+		records = append(records, harness.Record{At: a.o.Now(), Kind: harness.RecordMessage, Message: &m})
 	}
 	done, _, err := a.begin(ctx)
 	if err != nil {
@@ -175,6 +200,9 @@ func (a *Agent) append(ctx context.Context, records []harness.Record) error {
 		stored, err := a.log.Append(context.WithoutCancel(ctx), records...)
 		if err != nil {
 			return fmt.Errorf("session %s: %w", a.id, err)
+		}
+		if len(stored) != len(records) {
+			return fmt.Errorf("session %s: the store took %d records and returned %d", a.id, len(records), len(stored))
 		}
 		records = stored
 	}
@@ -218,8 +246,9 @@ func (a *Agent) Run(ctx context.Context, text string) (harness.Result, error) {
 	return a.Stream(ctx, text, nil)
 }
 
-// Stream is [Agent.Run] with a look at each event as it happens, on the
-// calling goroutine.
+// Stream is [Agent.Run] with a look at each event as it happens, on the calling
+// goroutine; the last one is the result. see must not call [Agent.Close], which
+// waits for the turn.
 func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)) (harness.Result, error) {
 	done, ctx, err := a.begin(ctx)
 	if err != nil {
@@ -243,7 +272,7 @@ func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)
 			return harness.Result{}, err
 		}
 		records := loop.Cancel(d.state, t.Partial(), a.o.Info.ID, false, harness.StopCancelled)
-		if _, err := d.Put(ctx, harness.Usage{}, records...); err != nil {
+		if _, err := d.Put(ctx, t.Lost(), records...); err != nil {
 			return harness.Result{}, err
 		}
 	} else if half, ok := loop.HalfAnswer(t.Partial(), a.o.Info.ID); ok && d.rest.Status == harness.RunFailed {
@@ -252,7 +281,9 @@ func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)
 			return harness.Result{}, err
 		}
 	}
-	return d.result(), nil
+	res := d.result()
+	d.Emit(harness.Event{Type: harness.EventResult, Seq: d.seq, Outcome: &res, At: a.o.Now()})
+	return res, nil
 }
 
 func (a *Agent) config() harness.RunConfig {

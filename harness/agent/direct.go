@@ -46,7 +46,7 @@ func (d *direct) Put(ctx context.Context, usage harness.Usage, records ...loop.R
 		if enc, err := loop.Encode(r); err == nil && enc.Message != nil {
 			s.Record, last = last[0], last[1:]
 		}
-		if e, ok := EventOf(d.state, r, s, now); ok {
+		for _, e := range EventsOf(d.state, r, s, now) {
 			d.Emit(e)
 		}
 		d.state, _ = loop.Step(d.state, r)

@@ -1,15 +1,33 @@
 package agent
 
 import (
+	"strings"
 	"time"
 
 	"cairn/harness"
 	"cairn/harness/loop"
 )
 
-// EventOf returns the event that tells watchers of record r, stored in a run
-// whose state before it is s; ok is false for records that nobody watches. A
-// run that rests is told by the driver, which knows the whole result.
+// EventsOf returns everything that record r, stored in a run whose state before
+// it is s, tells watchers, in order. Only the first event is an acknowledgement:
+// those after it are for the eye.
+func EventsOf(s loop.State, r loop.Record, at Stored, when time.Time) []harness.Event {
+	var events []harness.Event
+	if e, ok := EventOf(s, r, at, when); ok {
+		events = append(events, e)
+	}
+	if ended, ok := r.(loop.Ended); ok {
+		if text := remembered(ended.Message); text != "" {
+			events = append(events, harness.Event{Type: harness.EventMemory, Text: text, At: when})
+		}
+	}
+	return events
+}
+
+// EventOf returns the event that acknowledges record r, stored in a run whose
+// state before it is s; ok is false for records that nobody watches. A run that
+// rests is told by the driver, which knows the whole result; only the decisions
+// that it waits for are told here.
 func EventOf(s loop.State, r loop.Record, at Stored, when time.Time) (e harness.Event, ok bool) {
 	e = harness.Event{Seq: at.Seq, Record: at.Record, At: when}
 	switch r := r.(type) {
@@ -32,8 +50,54 @@ func EventOf(s loop.State, r loop.Record, at Stored, when time.Time) (e harness.
 		e.Type, e.Text, e.Message = harness.EventRecovery, r.Reason, &r.Message
 	case loop.Cut:
 		e.Type, e.Message = harness.EventMessage, &r.Message
+	case loop.Rested:
+		return asks(e, s, r)
 	default:
 		return e, false
 	}
 	return e, true
+}
+
+// asks tells of the decision that a run rests for.
+func asks(e harness.Event, s loop.State, r loop.Rested) (harness.Event, bool) {
+	pending := s.Pending()
+	if r.Status != harness.RunAwaiting || len(pending) == 0 {
+		return e, false
+	}
+	p := pending[0]
+	e.Type, e.Call, e.Text = harness.EventApproval, &p.Call, p.Reason
+	if p.Uncertain {
+		e.Type = harness.EventUncertain
+	}
+	return e, true
+}
+
+// The tool that writes memory and how its result begins if it wrote something.
+const (
+	saveTool  = "save_memory"
+	savedText = "Remembered: "
+)
+
+// remembered returns the line that tells of a fact or note which the message, a
+// tool's result, says was stored: "remembered f12: (general) Likes tea". It is
+// empty if nothing was.
+func remembered(m harness.Message) string {
+	for _, p := range m.Parts {
+		if p.Result == nil || p.Result.Name != saveTool || p.Result.Failed {
+			continue
+		}
+		text, ok := strings.CutPrefix(p.Result.Text, savedText)
+		if !ok {
+			continue
+		}
+		text, _, _ = strings.Cut(text, "\n")
+		// "[fact/f12] …" and "[note/n3] …" name what was stored.
+		if name, rest, ok := strings.Cut(text, "] "); ok {
+			if _, id, ok := strings.Cut(name, "/"); ok {
+				return "remembered " + id + ": " + rest
+			}
+		}
+		return "remembered: " + text
+	}
+	return ""
 }

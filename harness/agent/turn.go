@@ -70,6 +70,9 @@ type Turn struct {
 	state   loop.State
 	half    half
 	pending []loop.Record
+	// sent says that a model call is under way, heard that something of a reply
+	// came in it: what it costs is told at its end only.
+	sent, heard bool
 }
 
 // half is the half answer that is under way: written by the stream, read by
@@ -113,6 +116,10 @@ func (h *half) add(thinking bool, s string, at time.Time) int {
 	return offset
 }
 
+// Lost returns the usage to book when the turn was stopped from outside: that
+// of a model call under way never arrives.
+func (t *Turn) Lost() harness.Usage { return harness.Usage{Incomplete: t.sent} }
+
 // State returns where the loop is.
 func (t *Turn) State() loop.State { return t.state }
 
@@ -126,7 +133,7 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 	}
 	cmd := s.Next()
 	for {
-		if err := t.Soft.Err(); err != nil {
+		if err := t.Soft.Err(); err != nil && !over(cmd) {
 			return err
 		}
 		var err error
@@ -153,6 +160,13 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 		}
 		cmd = t.state.Next()
 	}
+}
+
+// over reports whether the turn is complete but for the record that says so: a
+// stop comes too late then.
+func over(cmd loop.Command) bool {
+	r, ok := cmd.(loop.Rest)
+	return ok && r.Status == harness.RunCompleted
 }
 
 // later applies a record that has no effect outside; it is stored together
@@ -194,8 +208,8 @@ func (t *Turn) exec(ctx context.Context, c harness.ToolCall) error {
 		return err
 	}
 	res := t.Steps.Tools.Run(ctx, c, t.toolCall(c))
-	if err := ctx.Err(); err != nil {
-		return err // what it returned after a stop is not to be trusted
+	if err := ctx.Err(); err != nil && res.Unknown {
+		return err // nobody knows what it did: that is for whoever resumes
 	}
 	m := harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &res}}}
 	return t.put(ctx, harness.Usage{}, loop.Ended{Message: m})
@@ -238,6 +252,7 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 	}
 	t.Attempt++
 	t.half.reset(t.Attempt)
+	t.sent, t.heard = true, false
 	reply, err := t.Steps.Model.Stream(ctx, out.Request, t.delta)
 	if err != nil {
 		return t.failed(ctx, err)
@@ -252,6 +267,7 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 	if err != nil {
 		return err
 	}
+	t.sent = false
 	t.half.reset(t.Attempt)
 	if t.Steps.Used != nil && len(out.Used) > 0 {
 		t.Steps.Used(ctx, out.Used)
@@ -272,6 +288,7 @@ func (t *Turn) reply(grow int) int {
 // delta takes in a piece of the reply. Text of a voided attempt is dropped
 // here, on the screen and on disk alike.
 func (t *Turn) delta(d model.Delta) {
+	t.heard = t.heard || d.Kind == model.DeltaText || d.Kind == model.DeltaThinking || d.Kind == model.DeltaProgress
 	e := harness.Event{Session: t.Session, Run: t.Run, Attempt: t.Attempt, At: t.Steps.Now()}
 	switch d.Kind {
 	case model.DeltaText:
@@ -304,7 +321,9 @@ func (t *Turn) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return t.put(ctx, harness.Usage{Incomplete: true}, loop.Rested{
+	usage := harness.Usage{Incomplete: t.sent && (t.heard || !refused(err))}
+	t.sent = false
+	return t.put(ctx, usage, loop.Rested{
 		Status: harness.RunFailed, Stop: harness.StopError, Error: Failure(err),
 	})
 }

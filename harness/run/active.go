@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cairn/harness"
@@ -19,6 +20,9 @@ var (
 	errPaused    = errors.New("paused")
 )
 
+// errInternal means that code below panicked.
+var errInternal = errors.New("internal error")
+
 // active is one stretch of one run in this process. It is the turn's sink and
 // the run's handle.
 type active struct {
@@ -31,12 +35,20 @@ type active struct {
 
 	// cancel ends the stretch at once, soft lets a running tool finish.
 	cancel, soft context.CancelCauseFunc
+	// cancelled says that the stretch was told to end as cancelled.
+	cancelled atomic.Bool
 
 	// saving is held while the journal or the partial text is written, so that
 	// a half answer is never stored behind the whole one.
 	saving sync.Mutex
 	state  loop.State
-	kick   chan struct{}
+	// saved is the half answer on disk. Attempts up to answered are whole.
+	saved    harness.Partial
+	answered int
+	kick     chan struct{}
+
+	// broke says why the end could not be stored; set before the stream ends.
+	broke error
 }
 
 // Put implements [agent.Sink]. A store that cannot take the records now, such
@@ -63,6 +75,10 @@ func (a *active) Put(ctx context.Context, usage harness.Usage, records ...loop.R
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
+			// There may be room by now, and nobody will try again.
+			if stored, e := a.write(ctx, entries, records); e == nil {
+				return stored, nil
+			}
 			return nil, err
 		}
 	}
@@ -95,11 +111,15 @@ func (a *active) write(ctx context.Context, entries []Entry, records []loop.Reco
 	stored := make([]agent.Stored, len(done))
 	for i, e := range done {
 		stored[i] = agent.Stored{Seq: e.Seq, Record: e.Record}
-		if ev, ok := agent.EventOf(a.state, records[i], stored[i], e.At); ok {
+		for _, ev := range agent.EventsOf(a.state, records[i], stored[i], e.At) {
 			a.Emit(ev)
 		}
+		a.stream.reached(e.Seq)
 		a.state, _ = loop.Step(a.state, records[i])
 		a.take(e)
+		if r, ok := records[i].(loop.Answered); ok {
+			a.answered = r.Attempt
+		}
 	}
 	return stored, nil
 }
@@ -108,6 +128,9 @@ func (a *active) write(ctx context.Context, entries []Entry, records []loop.Reco
 func (a *active) take(e Entry) {
 	a.info.Cursor, a.info.Updated = e.Seq, e.At
 	a.info.Usage = a.info.Usage.Add(e.Usage)
+	if e.Message != nil && e.Message.Role == harness.RoleAssistant || e.Status.Closed() {
+		a.saved = harness.Partial{} // the journal removed it
+	}
 	if e.Status != "" {
 		a.info.Status, a.info.Stop, a.info.Error = e.Status, e.Stop, e.Error
 	}
@@ -160,17 +183,40 @@ func (a *active) saver(ctx context.Context, stop <-chan struct{}) {
 	}
 }
 
+// savePartial brings the half answer on disk up to date. The caller holds
+// saving.
 func (a *active) savePartial(ctx context.Context) error {
-	p := a.turn.Partial()
+	p := a.partial()
 	if p == nil {
+		if a.saved.Text+a.saved.Thinking == "" {
+			return nil
+		}
+		// What is on disk is void: the attempt began anew, or was empty.
+		p = &harness.Partial{Attempt: a.saved.Attempt, At: a.local.now()}
+	}
+	if p.Attempt == a.saved.Attempt && len(p.Text) == len(a.saved.Text) && len(p.Thinking) == len(a.saved.Thinking) {
 		return nil
 	}
-	return a.local.o.Journal.SavePartial(context.WithoutCancel(ctx), a.lease, a.info.ID, *p)
+	if err := a.local.o.Journal.SavePartial(context.WithoutCancel(ctx), a.lease, a.info.ID, *p); err != nil {
+		return err
+	}
+	a.saved = *p
+	return nil
+}
+
+// partial returns the half answer that is under way, nil if there is none: the
+// turn still has the text of an answer for a moment after it is stored.
+func (a *active) partial() *harness.Partial {
+	p := a.turn.Partial()
+	if p == nil || p.Attempt <= a.answered {
+		return nil
+	}
+	return p
 }
 
 // drive runs the stretch to its rest.
 func (a *active) drive(ctx context.Context) {
-	defer a.local.leave(a)
+	defer a.local.wg.Done()
 	stop, saved := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(saved)
@@ -188,7 +234,15 @@ func (a *active) drive(ctx context.Context) {
 		res.Status, res.Stop = harness.RunFailed, harness.StopError
 		res.Error = &harness.RunError{Kind: kindOf(err), Text: err.Error()}
 	}
-	a.Emit(harness.Event{Type: harness.EventResult, Seq: a.info.Cursor, Outcome: &res})
+	a.local.leave(a, err)
+	a.finish(res, err)
+}
+
+// finish tells how the stretch ended, as the last thing that is told of it.
+// broke says that this could not be stored.
+func (a *active) finish(res harness.Result, broke error) {
+	a.broke = broke
+	a.Emit(harness.Event{Type: harness.EventResult, Seq: a.info.Cursor, Outcome: &res, At: a.info.Updated})
 	a.stream.end(res, nil)
 }
 
@@ -198,9 +252,12 @@ func (a *active) carry(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.local.o.Logger.Error("panic in run", "run", string(a.info.ID), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = fmt.Errorf("run %s: internal error: %v", a.info.ID, p)
+			err = fmt.Errorf("run %s: %w: %v", a.info.ID, errInternal, p)
 		}
 	}()
+	if a.turn.History, err = a.local.history(ctx, a.info, a.turn.Steps); err != nil {
+		return err
+	}
 	return a.turn.Drive(ctx, a.state)
 }
 
@@ -211,26 +268,44 @@ func (a *active) settle(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, harness.ErrLost), errors.Is(why, harness.ErrLost):
 		return harness.ErrLost
-	case errors.Is(why, errCancelled):
-		records := loop.Cancel(a.state, a.turn.Partial(), a.info.Config.Model, false, harness.StopCancelled)
-		return a.once(free, records...)
+	case a.cancelled.Load():
+		records := loop.Cancel(a.state, a.partial(), a.info.Config.Model, false, harness.StopCancelled)
+		return a.insist(free, a.turn.Lost(), records...)
 	case errors.Is(why, errPaused):
-		return a.once(free, loop.Rested{Status: harness.RunPaused})
+		return a.insist(free, a.turn.Lost(), loop.Rested{Status: harness.RunPaused})
 	default:
 		failed := loop.Rested{
 			Status: harness.RunFailed, Stop: harness.StopError,
 			Error: &harness.RunError{Kind: kindOf(err), Text: err.Error()},
 		}
-		if e := a.once(free, failed); e != nil {
+		if e := a.insist(free, a.turn.Lost(), failed); e != nil {
 			return errors.Join(err, e)
 		}
 		return nil
 	}
 }
 
+// How often, and how far apart, the end of a stretch is tried to be stored.
+const (
+	endTries = 3
+	endPause = 100 * time.Millisecond
+)
+
+// insist is once with a few tries close together: the store may be in use just
+// now, and whoever stopped the run waits.
+func (a *active) insist(ctx context.Context, usage harness.Usage, records ...loop.Record) error {
+	for n := 1; ; n++ {
+		err := a.once(ctx, usage, records...)
+		if err == nil || final(err) || n == endTries {
+			return err
+		}
+		time.Sleep(endPause)
+	}
+}
+
 // once stores records with a single try.
-func (a *active) once(ctx context.Context, records ...loop.Record) error {
-	entries, err := entriesOf(a.local.now(), harness.Usage{}, records...)
+func (a *active) once(ctx context.Context, usage harness.Usage, records ...loop.Record) error {
+	entries, err := entriesOf(a.local.now(), usage, records...)
 	if err != nil {
 		return err
 	}
@@ -239,10 +314,14 @@ func (a *active) once(ctx context.Context, records ...loop.Record) error {
 }
 
 func kindOf(err error) string {
-	if errors.Is(err, harness.ErrLost) {
+	switch {
+	case errors.Is(err, harness.ErrLost):
 		return "lost"
+	case errors.Is(err, errInternal):
+		return "internal"
+	default:
+		return "store"
 	}
-	return "store"
 }
 
 // ID implements [harness.RunHandle].
@@ -256,16 +335,13 @@ func (a *active) Events(ctx context.Context, after int) <-chan harness.Event {
 	out := make(chan harness.Event, 16)
 	go func() {
 		defer close(out)
-		if after < a.base && !a.local.replay(ctx, a.info, after, a.base, out) {
+		if after < a.base && !a.local.replay(ctx, a.info.Session, a.info.ID, after, a.base, out) {
 			return
 		}
-		var at place
+		at := place{after: after}
 		for {
 			events, more, done := a.stream.next(&at)
 			for _, e := range events {
-				if e.Seq > 0 && e.Seq <= after && e.Type != harness.EventResult {
-					continue
-				}
 				select {
 				case out <- e:
 				case <-ctx.Done():

@@ -124,7 +124,7 @@ func engine(t *testing.T, s store, calls *sync.Map) *run.Local {
 			n, _ := calls.LoadOrStore(name+" "+c.Key, new(int))
 			*n.(*int)++
 			return "ok", nil
-		}, tool.WithReplay(replay))
+		}, tool.WithReplay(replay), tool.WithPermission(tool.Allow))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	for name, open := range stores(t) {
 		for _, lost := range []bool{true, false} {
-			for n := 1; n <= 12; n++ {
+			for n := 1; n <= 14; n++ {
 				t.Run(fmt.Sprintf("%s/lost=%v/at=%d", name, lost, n), func(t *testing.T) {
 					t.Parallel()
 					crashOnce(t, open(t), n, lost)

@@ -67,17 +67,19 @@ func fold(entries []Entry) (loop.State, error) {
 
 // eventsOf returns what entries past number after tell a watcher. entries are
 // all of the run, so that calls can be named.
-func eventsOf(info harness.Run, entries []Entry, after int) ([]harness.Event, error) {
+func eventsOf(session harness.SessionID, id harness.RunID, entries []Entry, after int) ([]harness.Event, error) {
 	var events []harness.Event
 	var s loop.State
 	for _, e := range entries {
 		r, err := recordOf(e)
 		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", info.ID, err)
+			return nil, fmt.Errorf("run %s: %w", id, err)
 		}
-		if ev, ok := agent.EventOf(s, r, agent.Stored{Seq: e.Seq, Record: e.Record}, e.At); ok && e.Seq > after {
-			ev.Session, ev.Run = info.Session, info.ID
-			events = append(events, ev)
+		if e.Seq > after {
+			for _, ev := range agent.EventsOf(s, r, agent.Stored{Seq: e.Seq, Record: e.Record}, e.At) {
+				ev.Session, ev.Run = session, id
+				events = append(events, ev)
+			}
 		}
 		s, _ = loop.Step(s, r)
 	}

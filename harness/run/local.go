@@ -35,6 +35,11 @@ type Local struct {
 
 	mu     sync.Mutex
 	active map[harness.RunID]*active
+	// seats are the sessions in which something runs, begins or is taken up.
+	seats map[harness.SessionID]*seat
+	// broken are the runs whose end could not be stored, with the generation
+	// that drove them: the journal takes them for running.
+	broken map[harness.RunID]int
 	closed bool
 	wg     sync.WaitGroup
 }
@@ -49,23 +54,98 @@ func NewLocal(o Options) *Local {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Local{o: o, active: map[harness.RunID]*active{}}
+	return &Local{
+		o: o, active: map[harness.RunID]*active{}, seats: map[harness.SessionID]*seat{}, broken: map[harness.RunID]int{},
+	}
 }
 
 func (l *Local) now() time.Time { return l.o.Now() }
 
-// Start implements [harness.Engine].
-func (l *Local) Start(ctx context.Context, r harness.StartRequest) (harness.RunHandle, error) {
-	if err := l.free(r.Lease.Session); err != nil {
-		return nil, err
+// seat is the one place for a run in a session, so that two starts at the same
+// time cannot close each other's run. Close waits until it is left.
+type seat struct {
+	request string
+	// settled closes when the start is over; run is its run if it got one.
+	settled chan struct{}
+	run     *active
+}
+
+// take takes the session's seat. If the one who sits there was asked for by the
+// same request, its run is returned instead, once there is one.
+func (l *Local) take(ctx context.Context, id harness.SessionID, request string) (*seat, *active, error) {
+	for {
+		l.mu.Lock()
+		have := l.seats[id]
+		switch {
+		case l.closed:
+			l.mu.Unlock()
+			return nil, nil, harness.ErrClosed
+		case have == nil:
+			s := &seat{request: request, settled: make(chan struct{})}
+			l.seats[id] = s
+			l.wg.Add(1)
+			l.mu.Unlock()
+			return s, nil, nil
+		}
+		same := request != "" && have.request == request
+		l.mu.Unlock()
+		if !same {
+			return nil, nil, fmt.Errorf("session %s: %w", id, harness.ErrBusy)
+		}
+		select {
+		case <-have.settled:
+			if have.run != nil {
+				return nil, have.run, nil
+			}
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
 	}
-	steps, err := l.o.Steps(ctx, r.Config)
+}
+
+// giveUp leaves a seat that got no run.
+func (l *Local) giveUp(id harness.SessionID, s *seat) {
+	l.mu.Lock()
+	delete(l.seats, id)
+	l.mu.Unlock()
+	close(s.settled)
+	l.wg.Done()
+}
+
+// Start implements [harness.Engine]. Once the message is on disk it cannot
+// fail: whatever goes wrong then is in the result.
+func (l *Local) Start(ctx context.Context, r harness.StartRequest) (harness.RunHandle, error) {
+	s, running, err := l.take(ctx, r.Lease.Session, r.Request)
 	if err != nil {
 		return nil, err
+	}
+	if running != nil {
+		return running, nil
+	}
+	a, existing, err := l.create(ctx, r)
+	if err != nil || existing != nil {
+		l.giveUp(r.Lease.Session, s)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case existing != nil:
+		return l.attach(ctx, *existing)
+	}
+	l.begin(ctx, s, a)
+	return a, nil
+}
+
+// create stores a new run. If the request made one before, that is returned as
+// existing.
+func (l *Local) create(ctx context.Context, r harness.StartRequest) (a *active, existing *harness.Run, err error) {
+	steps, err := l.o.Steps(ctx, r.Config)
+	if err != nil {
+		return nil, nil, err
 	}
 	closes, err := l.closings(ctx, r.Lease.Session)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	now := l.now()
 	info := harness.Run{
@@ -75,29 +155,63 @@ func (l *Local) Start(ctx context.Context, r harness.StartRequest) (harness.RunH
 	started := loop.Started{Message: r.Message, Config: r.Config}
 	first, err := entryOf(started, now)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	info, entries, err := l.o.Journal.Create(ctx, r.Lease, info, first, closes...)
-	if errors.Is(err, harness.ErrExists) {
-		return l.attach(ctx, info)
+	if errors.Is(err, harness.ErrExists) && info.Request == r.Request && r.Request != "" {
+		return nil, &info, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("start in session %s: %w", r.Lease.Session, err)
+		return nil, nil, fmt.Errorf("start in session %s: %w", r.Lease.Session, err)
 	}
+	l.mended(closes)
 	state, _ := loop.Step(loop.State{}, started)
-	a := l.stretch(r.Lease, info, state, steps, 0)
+	a = l.stretch(r.Lease, info, state, steps, 0)
 	a.base = 0 // the stream holds the first entry too
-	if e, ok := agent.EventOf(loop.State{}, started, agent.Stored{Seq: entries[0].Seq, Record: entries[0].Record}, now); ok {
+	a.stream.last = 0
+	for _, e := range agent.EventsOf(loop.State{}, started, agent.Stored{Seq: entries[0].Seq, Record: entries[0].Record}, now) {
 		a.Emit(e)
 	}
-	return a, l.begin(ctx, a)
+	return a, nil, nil
 }
 
-// Resume implements [harness.Engine].
+// mended forgets that runs were broken, since they are closed now.
+func (l *Local) mended(closes []Closing) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range closes {
+		delete(l.broken, c.Run)
+	}
+}
+
+// Resume implements [harness.Engine]. Once the way to go on is on disk it
+// cannot fail: whatever goes wrong then is in the result.
 func (l *Local) Resume(ctx context.Context, lease harness.Lease, id harness.RunID, how harness.ResumeHow) (harness.RunHandle, error) {
-	if err := l.free(lease.Session); err != nil {
+	switch how {
+	case harness.ResumeContinue, harness.ResumeRetry, harness.ResumeDrop:
+	default:
+		return nil, fmt.Errorf("resume run %s: unknown way %q; use continue, retry or drop", id, how)
+	}
+	s, _, err := l.take(ctx, lease.Session, "")
+	if err != nil {
 		return nil, err
 	}
+	a, err := l.takeUp(ctx, lease, id, how)
+	if err != nil {
+		l.giveUp(lease.Session, s)
+		return nil, err
+	}
+	if how == harness.ResumeDrop {
+		l.giveUp(lease.Session, s)
+		a.finish(resultOf(a.info, a.state), nil)
+		return a, nil
+	}
+	l.begin(ctx, s, a)
+	return a, nil
+}
+
+// takeUp stores that another stretch of the run begins, or that it is dropped.
+func (l *Local) takeUp(ctx context.Context, lease harness.Lease, id harness.RunID, how harness.ResumeHow) (*active, error) {
 	info, state, err := l.load(ctx, id)
 	if err != nil {
 		return nil, err
@@ -115,44 +229,34 @@ func (l *Local) Resume(ctx context.Context, lease harness.Lease, id harness.RunI
 		}
 		records = loop.Resume(state, how, info.Partial, info.Config.Model)
 	}
-	attempt := 0
+	attempt := state.Attempts()
 	if info.Partial != nil {
-		attempt = info.Partial.Attempt
+		attempt = max(attempt, info.Partial.Attempt)
 	}
-	a := l.stretch(lease, info, state, steps, max(attempt, state.Steps()))
-	if err := a.once(ctx, records...); err != nil {
+	a := l.stretch(lease, info, state, steps, attempt)
+	if err := a.once(ctx, lostUsage(info, state), records...); err != nil {
 		return nil, fmt.Errorf("resume: %w", err)
 	}
-	if how == harness.ResumeDrop {
-		res := resultOf(a.info, a.state)
-		a.Emit(harness.Event{Type: harness.EventResult, Seq: a.info.Cursor, Outcome: &res})
-		a.stream.end(res, nil)
-		return a, nil
-	}
-	return a, l.begin(ctx, a)
+	l.mended([]Closing{{Run: id}})
+	return a, nil
 }
 
-// free reports [harness.ErrBusy] if a run of the session is active here.
-func (l *Local) free(id harness.SessionID) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return harness.ErrClosed
-	}
-	for _, a := range l.active {
-		if a.info.Session == id {
-			return fmt.Errorf("session %s: %w", id, harness.ErrBusy)
-		}
-	}
-	return nil
+// lostUsage is what to book for a run that nobody saw end: if it was at a model
+// call, what that used is not known.
+func lostUsage(info harness.Run, s loop.State) harness.Usage {
+	_, calling := s.Next().(loop.CallModel)
+	return harness.Usage{Incomplete: info.Status == harness.RunRunning && calling}
 }
 
 // stretch prepares one stretch of a run. attempt is how many model attempts
 // were made before.
 func (l *Local) stretch(lease harness.Lease, info harness.Run, s loop.State, steps agent.Steps, attempt int) *active {
 	a := &active{
-		local: l, lease: lease, info: info, state: s, stream: newStream(), base: info.Cursor,
+		local: l, lease: lease, info: info, state: s, stream: newStream(info.Cursor), base: info.Cursor,
 		kick: make(chan struct{}, 1),
+	}
+	if info.Partial != nil {
+		a.saved = *info.Partial
 	}
 	a.turn = &agent.Turn{
 		Steps: steps, Session: info.Session, Run: info.ID, Dir: info.Dir, First: info.First,
@@ -162,33 +266,34 @@ func (l *Local) stretch(lease harness.Lease, info harness.Run, s loop.State, ste
 }
 
 // begin starts the stretch on a context of its own: whoever started it may
-// leave.
-func (l *Local) begin(ctx context.Context, a *active) error {
-	history, err := l.history(ctx, a.info, a.turn.Steps)
-	if err != nil {
-		return err
-	}
-	a.turn.History = history
+// leave. On an engine that was closed meanwhile it is paused at once.
+func (l *Local) begin(ctx context.Context, s *seat, a *active) {
 	hard, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	soft, stop := context.WithCancelCause(hard)
 	a.cancel, a.soft, a.turn.Soft = cancel, stop, soft
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return harness.ErrClosed
+		a.soft(errPaused)
 	}
 	l.active[a.info.ID] = a
-	l.wg.Add(1)
+	s.run, s.request = a, a.info.Request
+	close(s.settled)
 	go a.drive(hard)
-	return nil
 }
 
-func (l *Local) leave(a *active) {
+// leave takes the stretch, which is over, from its seat: before anybody is told,
+// so that whoever was told finds the session free. err says that the end could
+// not be stored.
+func (l *Local) leave(a *active, err error) {
 	a.cancel(nil)
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	delete(l.active, a.info.ID)
-	l.mu.Unlock()
-	l.wg.Done()
+	delete(l.seats, a.info.Session)
+	if err != nil {
+		l.broken[a.info.ID] = a.lease.Generation
+	}
 }
 
 // history returns as much of the branch before the run as its model's window
@@ -220,7 +325,7 @@ func (l *Local) closings(ctx context.Context, id harness.SessionID) ([]Closing, 
 			return nil, err
 		}
 		records := loop.Cancel(state, info.Partial, info.Config.Model, false, harness.StopCancelled)
-		entries, err := entriesOf(l.now(), harness.Usage{}, records...)
+		entries, err := entriesOf(l.now(), lostUsage(info, state), records...)
 		if err != nil {
 			return nil, err
 		}
@@ -258,23 +363,20 @@ func (l *Local) attach(ctx context.Context, info harness.Run) (harness.RunHandle
 		return nil, err
 	}
 	a = l.stretch(harness.Lease{}, info, state, agent.Steps{}, 0)
-	a.base = info.Cursor
-	res := resultOf(info, state)
-	a.stream.add(harness.Event{Type: harness.EventResult, Session: info.Session, Run: info.ID, Seq: info.Cursor, Outcome: &res, At: info.Updated})
-	a.stream.end(res, nil)
+	a.finish(resultOf(info, state), nil)
 	return a, nil
 }
 
 // replay sends the events of journal entries past number after, up to number to.
-func (l *Local) replay(ctx context.Context, info harness.Run, after, to int, out chan<- harness.Event) bool {
-	entries, err := l.o.Journal.Read(ctx, info.ID, 0)
+func (l *Local) replay(ctx context.Context, session harness.SessionID, id harness.RunID, after, to int, out chan<- harness.Event) bool {
+	entries, err := l.o.Journal.Read(ctx, id, 0)
 	if err != nil {
-		l.o.Logger.Error("replay", "run", string(info.ID), "error", err.Error())
+		l.o.Logger.Error("replay", "run", string(id), "error", err.Error())
 		return false
 	}
-	events, err := eventsOf(info, entries[:min(to, len(entries))], after)
+	events, err := eventsOf(session, id, entries[:min(to, len(entries))], after)
 	if err != nil {
-		l.o.Logger.Error("replay", "run", string(info.ID), "error", err.Error())
+		l.o.Logger.Error("replay", "run", string(id), "error", err.Error())
 		return false
 	}
 	for _, e := range events {
@@ -285,76 +387,4 @@ func (l *Local) replay(ctx context.Context, info harness.Run, after, to int, out
 		}
 	}
 	return true
-}
-
-// Cancel implements [harness.Engine].
-func (l *Local) Cancel(ctx context.Context, id harness.RunID) error {
-	a, err := l.find(id)
-	if err != nil {
-		return err
-	}
-	a.soft(errCancelled)
-	a.cancel(errCancelled)
-	_, err = a.Wait(ctx)
-	return err
-}
-
-// pauseGrace is how long a tool that runs may take to finish before a pause
-// leaves its outcome unknown. The session's owner promises to let go in 2 s.
-const pauseGrace = 1500 * time.Millisecond
-
-// Pause implements [harness.Engine].
-func (l *Local) Pause(ctx context.Context, id harness.RunID) error {
-	a, err := l.find(id)
-	if err != nil {
-		return err
-	}
-	a.soft(errPaused)
-	grace, stop := context.WithTimeout(ctx, pauseGrace)
-	defer stop()
-	if _, err := a.Wait(grace); err == nil {
-		return nil
-	}
-	a.cancel(errPaused)
-	_, err = a.Wait(ctx)
-	return err
-}
-
-func (l *Local) find(id harness.RunID) (*active, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	a, ok := l.active[id]
-	if !ok {
-		return nil, fmt.Errorf("run %s is not active here: %w", id, harness.ErrNotFound)
-	}
-	return a, nil
-}
-
-// Get implements [harness.Engine].
-func (l *Local) Get(ctx context.Context, id harness.RunID) (harness.Run, error) {
-	return l.o.Journal.Get(ctx, id)
-}
-
-// List implements [harness.Engine].
-func (l *Local) List(ctx context.Context, f harness.RunFilter) ([]harness.Run, error) {
-	return l.o.Journal.List(ctx, f)
-}
-
-// Close implements [harness.Engine].
-func (l *Local) Close(ctx context.Context) error {
-	l.mu.Lock()
-	l.closed = true
-	runs := make([]harness.RunID, 0, len(l.active))
-	for id := range l.active {
-		runs = append(runs, id)
-	}
-	l.mu.Unlock()
-	var errs []error
-	for _, id := range runs {
-		if err := l.Pause(ctx, id); err != nil && !errors.Is(err, harness.ErrNotFound) {
-			errs = append(errs, err)
-		}
-	}
-	l.wg.Wait()
-	return errors.Join(errs...)
 }

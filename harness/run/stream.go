@@ -15,32 +15,48 @@ type stream struct {
 	items   []item
 	changed chan struct{}
 	waiting bool
-	done    bool
-	result  harness.Result
-	err     error
+	// last is the number of the last journal entry that was stored.
+	last   int
+	done   bool
+	result harness.Result
+	err    error
 }
 
 type item struct {
 	event harness.Event
 	text  []byte
+	// after is the last journal entry before the event.
+	after int
 }
 
-func newStream() *stream { return &stream{changed: make(chan struct{})} }
+// newStream returns a stream that begins after journal entry last.
+func newStream(last int) *stream { return &stream{changed: make(chan struct{}), last: last} }
 
-// add appends an event.
+// add appends an event. A stream that has ended takes none.
 func (s *stream) add(e harness.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.done {
+		return
+	}
 	if n := len(s.items); n > 0 && grows(s.items[n-1], e) {
 		s.items[n-1].text = append(s.items[n-1].text, e.Text...)
 	} else {
-		it := item{event: e}
+		it := item{event: e, after: s.last}
 		if streamed(e.Type) {
 			it.text = []byte(e.Text)
 		}
 		s.items = append(s.items, it)
 	}
+	s.last = max(s.last, e.Seq)
 	s.wake()
+}
+
+// reached says that journal entry n is stored, told or not.
+func (s *stream) reached(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = max(s.last, n)
 }
 
 func streamed(t harness.EventType) bool {
@@ -70,8 +86,23 @@ func (s *stream) wake() {
 	}
 }
 
-// place is how far a reader has come.
-type place struct{ item, offset int }
+// place is how far a reader has come. after is the journal entry up to which it
+// knows everything.
+type place struct{ item, offset, after int }
+
+// known reports whether a reader that knows everything up to journal entry
+// after knows the item: text of an answer that it has is not shown again. The
+// result is told to everybody.
+func (it item) known(after int) bool {
+	switch {
+	case it.event.Type == harness.EventResult:
+		return false
+	case it.event.Seq > 0:
+		return it.event.Seq <= after
+	default:
+		return it.after < after
+	}
+}
 
 // next returns what is new since p and moves p. If nothing is, it returns a
 // channel that closes when something is, or done.
@@ -80,7 +111,7 @@ func (s *stream) next(p *place) (events []harness.Event, more <-chan struct{}, d
 	defer s.mu.Unlock()
 	for p.item < len(s.items) {
 		it := s.items[p.item]
-		if e, ok := it.since(p.offset); ok {
+		if e, ok := it.since(p.offset); ok && !it.known(p.after) {
 			events = append(events, e)
 		}
 		if p.item == len(s.items)-1 && streamed(it.event.Type) {

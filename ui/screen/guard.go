@@ -41,7 +41,7 @@ func (s *Screen) panicked(v any, stack []byte) {
 
 // fail ends the program with err, terminal first: what comes after may hang.
 func (s *Screen) fail(err error) {
-	if back := s.leave(); back != nil {
+	if back := s.leave(true); back != nil {
 		s.log.Warn("screen", "err", back)
 	}
 	s.mu.Lock()

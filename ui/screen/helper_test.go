@@ -201,6 +201,17 @@ func (m *helperModel) key(k tea.KeyMsg) tea.Cmd {
 			}
 			return nil
 		}
+	case "D": // stop reading, and quit once there is something to read
+		return func() tea.Msg {
+			m.screen.reader.stop()
+			m.screen.Send(noteMsg("deaf"))
+			var set unix.FdSet
+			set.Set(0)
+			if _, err := unix.Select(1, &set, nil, nil, nil); err != nil {
+				panic(err)
+			}
+			return tea.Quit()
+		}
 	case "E":
 		script := `stty -a | grep -q ' icanon' && echo child speaks: canonical; read line; echo child heard "$line"`
 		return Exec(exec.Command("sh", "-c", script), func(err error) tea.Msg { return noteMsg(fmt.Sprintf("exec done: %v", err)) })

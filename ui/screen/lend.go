@@ -13,7 +13,7 @@ func (s *Screen) lend(use func() error) error {
 	s.borrow.Lock()
 	defer s.borrow.Unlock()
 	s.reader.stop()
-	s.report(s.leave())
+	s.report(s.leave(false))
 	err := use()
 	if back := s.enter(""); back != nil {
 		return errors.Join(err, back)

@@ -427,6 +427,33 @@ func TestStoppingWithoutAShellGoesOn(t *testing.T) {
 	s.restored()
 }
 
+// TestNothingIsLeftForTheShell: reports of the mouse and replies that come with
+// the last key are not for the next program.
+func TestNothingIsLeftForTheShell(t *testing.T) {
+	t.Parallel()
+	s := start(t, "chat", helperMouse+"=1")
+	s.waitFor("ready")
+	s.send("D")
+	s.waitFor("deaf")
+	s.send("\x1b[<64;10;5M\x1b]11;rgb:0/0/0\x1b\\")
+	s.end()
+	s.restored()
+	if _, err := term.MakeRaw(s.tty.Fd()); err != nil { // else only whole lines count
+		t.Fatal(err)
+	}
+	var set unix.FdSet
+	set.Set(int(s.tty.Fd()))
+	n, err := unix.Select(int(s.tty.Fd())+1, &set, nil, nil, &unix.Timeval{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n != 0 {
+		b := make([]byte, 64)
+		n, err := s.tty.Read(b)
+		t.Errorf("the shell would read %q... (%v)", b[:n], err)
+	}
+}
+
 func TestATerminalThatGoesAwayEndsTheProgram(t *testing.T) {
 	t.Parallel()
 	s := start(t, "chat")

@@ -41,6 +41,9 @@ const (
 	// backgroundWait is how long after the start an answer about the
 	// background is passed on.
 	backgroundWait = time.Second
+	// answerWait is how long an end within that time waits for the answer, so
+	// that it does not reach the shell.
+	answerWait = 50 * time.Millisecond
 	// The size assumed of a terminal that does not know its own.
 	fallbackWidth, fallbackHeight = 80, 24
 )
@@ -73,6 +76,7 @@ type Screen struct {
 	failure  error // why the program has to end
 	program  *tea.Program
 	early    []tea.Msg // sent before the program ran
+	asked    bool      // for the background
 	answered bool      // the background was told
 
 	borrow sync.Mutex // held by whoever has handed the terminal to others
@@ -109,7 +113,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	if dark, known := background.FromEnv(o.Getenv("COLORFGBG")); known {
 		s.known = &BackgroundMsg{Dark: dark}
 	} else if kind != "linux" {
-		ask = askBackground
+		ask, s.asked = askBackground, true
 	}
 	if kind != "linux" {
 		s.keysOn = keysOn
@@ -136,8 +140,9 @@ func (s *Screen) enter(more string) error {
 	return s.write([]byte(enterModes + s.keysOn + s.mouseOn() + more))
 }
 
-// leave undoes enter.
-func (s *Screen) leave() error {
+// leave undoes enter. At the last time it also takes what the terminal has
+// still to say, which the shell would show as typed.
+func (s *Screen) leave(last bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.active {
@@ -151,7 +156,20 @@ func (s *Screen) leave() error {
 	if s.mouse {
 		modes = mouseOff + modes
 	}
-	return errors.Join(s.write([]byte(modes)), s.tty.cooked())
+	err := s.write([]byte(modes))
+	if last {
+		err = errors.Join(err, s.tty.drain(s.owed()))
+	}
+	return errors.Join(err, s.tty.cooked())
+}
+
+// owed is how long to wait for an answer that the terminal still owes us. The
+// caller holds mu.
+func (s *Screen) owed() time.Duration {
+	if !s.asked || s.answered || s.now().Sub(s.opened) > backgroundWait {
+		return 0
+	}
+	return answerWait
 }
 
 // write sends b in one write. The caller holds mu.
@@ -165,7 +183,7 @@ func (s *Screen) write(b []byte) error {
 // Close gives the terminal back as it was found. It may be called at any time
 // and more than once; a program that runs is ended.
 func (s *Screen) Close() error {
-	err := s.leave()
+	err := s.leave(true)
 	s.mu.Lock()
 	first := !s.closed
 	s.closed = true

@@ -15,6 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// drainMax bounds how often drain reads: somebody may keep typing.
+const drainMax = 64
+
 // tty is the terminal as the operating system has it: line discipline, size,
 // and reads that can be called off.
 type tty struct {
@@ -140,6 +143,33 @@ func (t *tty) Write(b []byte) (int, error) {
 			return done, fmt.Errorf("wait to write: %w", err)
 		}
 	}
+}
+
+// drain reads what there is and drops it, waiting at most d for the first of
+// it. A reader that still runs may take it instead.
+func (t *tty) drain(d time.Duration) error {
+	in := int(t.in.Fd())
+	var b [4096]byte
+	for range drainMax {
+		var set unix.FdSet
+		set.Set(in)
+		limit := unix.NsecToTimeval(int64(d))
+		n, err := unix.Select(in+1, &set, nil, nil, &limit)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return fmt.Errorf("wait for the terminal's last words: %w", err)
+		case n == 0:
+			return nil
+		}
+		n, err = unix.Read(in, b[:])
+		if err != nil || n == 0 { // taken by the reader, or the terminal has gone
+			return nil
+		}
+		d = 0
+	}
+	return nil
 }
 
 // callOff ends the read under way, or the next one.

@@ -118,6 +118,14 @@ func (t *tty) read(b []byte, d time.Duration) (int, error) {
 // Write writes all of b.
 func (t *tty) Write(b []byte) (int, error) { return t.out.Write(b) }
 
+// drain drops what there is.
+func (t *tty) drain(time.Duration) error {
+	if err := windows.FlushConsoleInputBuffer(windows.Handle(t.in.Fd())); err != nil {
+		return fmt.Errorf("drop pending input: %w", err)
+	}
+	return nil
+}
+
 // callOff ends the wait under way, or the next one.
 func (t *tty) callOff() error {
 	if err := windows.SetEvent(t.wake); err != nil {

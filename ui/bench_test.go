@@ -170,6 +170,8 @@ func opened(b *testing.B, n int, pieces []string) *loop {
 	})}
 	l.run(l.m.Init())
 	l.send(tea.WindowSizeMsg{Width: 120, Height: 40})
-	l.until(func(v string) bool { return strings.Contains(v, "model-label") && (n == 0 || strings.Contains(v, "number")) })
+	l.until(func(v string) bool {
+		return strings.Contains(v, "model-label") && (n == 0 || strings.Contains(v, "number"))
+	})
 	return l
 }

@@ -11,9 +11,8 @@ import (
 // Plain chats line by line instead of on a screen. Prompted says that a person
 // types at a terminal. Theme, Search, Keys and Pick of d are not used.
 func Plain(ctx context.Context, d Deps, in io.Reader, out io.Writer, prompted bool) (Exit, error) {
-	deps := chatDeps(d)
 	exit, err := plain.Run(ctx, plain.Deps{
-		Chat: deps,
+		Chat: chatDeps(d), Watcher: d.Watcher,
 		Open: chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices},
 		In:   in, Out: out, Prompted: prompted, NewSession: d.NewSession,
 	})

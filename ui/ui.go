@@ -100,6 +100,7 @@ type Model struct {
 
 // look is the theme with its renderer. Both go together.
 type look struct {
+	dark     bool // the background it is for
 	theme    *themes.Theme
 	markdown *render.Markdown
 }
@@ -117,7 +118,7 @@ type Exit struct {
 // New returns the root. It reads nothing; Init's commands do.
 func New(ctx context.Context, d Deps) Model {
 	m := Model{ctx: ctx, deps: d}
-	m.look = newLook(d.Theme(true))
+	m.look = newLook(d, true)
 	m.picker = picker.New(ctx, picker.Config{
 		Sessions: d.Sessions, Transcript: d.Transcript, Search: d.Search, Self: d.Holder, Theme: m.look.theme,
 		Now: d.Now, Words: Words, Keys: d.Keys,
@@ -132,7 +133,10 @@ func New(ctx context.Context, d Deps) Model {
 	return m
 }
 
-func newLook(t *themes.Theme) *look { return &look{theme: t, markdown: render.NewMarkdown(t)} }
+func newLook(d Deps, dark bool) *look {
+	t := d.Theme(dark)
+	return &look{dark: dark, theme: t, markdown: render.NewMarkdown(t)}
+}
 
 // open puts a chat in front; its Init is still to be run.
 func (m Model) open(o chat.Open) Model {
@@ -154,7 +158,7 @@ func (m Model) chatDeps() chat.Deps {
 func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
-		Prompts: d.Prompts, Watcher: d.Watcher, Config: d.Config, Words: Words, Holder: d.Holder, Dir: d.Dir,
+		Prompts: d.Prompts, Config: d.Config, Words: Words, Holder: d.Holder, Dir: d.Dir,
 		Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
 	if d.Facts != nil {
@@ -165,7 +169,7 @@ func chatDeps(d Deps) chat.Deps {
 
 // Init implements [tea.Model].
 func (m Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.chat.Init()}
+	cmds := []tea.Cmd{m.chat.Init(), watch(m.ctx, m.deps.Watcher)}
 	if m.front == frontPicker {
 		cmds = append(cmds, func() tea.Msg { return pickMsg{} })
 	}
@@ -205,6 +209,8 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.paste(string(msg))
 	case screen.BackgroundMsg:
 		return m.restyle(msg.Dark), nil
+	case watchMsg:
+		return m.changed(msg)
 	case pickMsg:
 		return m.want(chat.Intent{Kind: chat.WantSessions})
 	}
@@ -270,9 +276,10 @@ func (m Model) paste(text string) (tea.Model, tea.Cmd) {
 
 // restyle takes the theme for the terminal's background.
 func (m Model) restyle(dark bool) Model {
-	if t := m.deps.Theme(dark); t != m.look.theme {
-		m.look = newLook(t)
+	if dark == m.look.dark {
+		return m
 	}
+	m.look = newLook(m.deps, dark)
 	m.chat = m.chat.Restyle(m.chatDeps())
 	m.parked = slices.Clone(m.parked)
 	for i := range m.parked {

@@ -97,9 +97,9 @@ func New(ctx context.Context, d Deps, o Open) Model {
 // typed on before they are done.
 func (m Model) Init() tea.Cmd {
 	if m.own.fresh {
-		return tea.Batch(m.configure(), m.acquire(), m.watch())
+		return tea.Batch(m.configure(), m.acquire())
 	}
-	return tea.Batch(m.reload(), m.acquire(), m.watch())
+	return tea.Batch(m.reload(), m.acquire())
 }
 
 // Session is the session as the chat knows it.

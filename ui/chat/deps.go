@@ -44,8 +44,7 @@ type Deps struct {
 	Drafts     harness.Drafts
 	Prompts    harness.Prompts
 	// Facts is nil when memory is off.
-	Facts   Facts
-	Watcher harness.Watcher
+	Facts Facts
 	// Config resolves the configuration of a session's next turn. It is called
 	// in a command and may read files.
 	Config func(ctx context.Context, s harness.Session) (Setup, error)

@@ -193,51 +193,8 @@ func (m Model) takeOver() (Model, tea.Cmd) {
 	return m, m.take()
 }
 
-// watchMsg brings the channel that tells of changes to the store, or the news
-// of one.
-type watchMsg struct {
-	to
-	changes <-chan struct{}
-	changed bool
-	err     error
-}
-
-// watch begins to watch the store.
-func (m Model) watch() tea.Cmd {
-	ctx, d, to := m.ctx, m.deps, m.to()
-	return func() tea.Msg {
-		ch, err := d.Watcher.Watch(ctx)
-		return watchMsg{to: to, changes: ch, err: err}
-	}
-}
-
-// await waits for the next change.
-func (msg watchMsg) await(ctx context.Context) tea.Cmd {
-	return func() tea.Msg {
-		select {
-		case _, ok := <-msg.changes:
-			if !ok {
-				return nil
-			}
-			return watchMsg{to: msg.to, changes: msg.changes, changed: true}
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-func (msg watchMsg) apply(m Model) (Model, tea.Cmd, Intent) {
-	if msg.err != nil {
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
-	}
-	next := msg.await(m.ctx)
-	if !msg.changed {
-		return m, next, Intent{}
-	}
-	m, cmd := m.look()
-	return m, tea.Batch(next, cmd), Intent{}
-}
+// Changed tells the chat that the store changed.
+func (m Model) Changed() (Model, tea.Cmd) { return m.look() }
 
 // look looks at the store: an owner whether somebody asks for the session, a
 // reader what is new in it. One look at a time.

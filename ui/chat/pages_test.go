@@ -55,7 +55,7 @@ func records(from, to int) []harness.Record {
 func TestPagesAgainstAFlatList(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(11, 11))
-	for round := range 300 {
+	for round := range 100 {
 		p := pages{follow: true}
 		first, last := 200, 220
 		p.merge(records(first, last))

@@ -24,7 +24,8 @@ import (
 // Deps are what a plain chat is made of.
 type Deps struct {
 	// Chat are the parts of every chat. Theme, Markdown and Keys are not used.
-	Chat chat.Deps
+	Chat    chat.Deps
+	Watcher harness.Watcher
 	// Open says which session it is on.
 	Open chat.Open
 	// NewSession describes a fresh session, for /new.
@@ -83,7 +84,7 @@ func Run(ctx context.Context, d Deps) (Exit, error) {
 	p := &plain{Deps: d, ctx: ctx, lines: make(chan string), out: &writer{to: d.Out}}
 	go p.read()
 	var err error
-	if p.changes, err = d.Chat.Watcher.Watch(ctx); err != nil {
+	if p.changes, err = d.Watcher.Watch(ctx); err != nil {
 		p.trouble(err)
 	}
 	err = p.open(d.Open)

@@ -51,10 +51,10 @@ func deps(d ui.Deps) plain.Deps {
 	return plain.Deps{
 		Chat: chat.Deps{
 			Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
-			Prompts: d.Prompts, Facts: d.Facts, Watcher: d.Watcher, Config: d.Config, Words: ui.Words,
+			Prompts: d.Prompts, Facts: d.Facts, Config: d.Config, Words: ui.Words,
 			Holder: d.Holder, Dir: d.Dir, Now: d.Now, Log: d.Log,
 		},
-		Open: chat.Open{Session: d.Session, New: d.Fresh}, NewSession: d.NewSession,
+		Open: chat.Open{Session: d.Session, New: d.Fresh}, NewSession: d.NewSession, Watcher: d.Watcher,
 	}
 }
 

@@ -1,0 +1,231 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+// eventsMsg is a batch of events of a run.
+type eventsMsg struct {
+	to
+	events []harness.Event
+	from   <-chan harness.Event
+	ended  bool
+}
+
+// batchMax bounds a batch, so that keys get their turn.
+const batchMax = 256
+
+// pump waits for the next event and drains what is ready.
+func pump(ctx context.Context, to to, from <-chan harness.Event) tea.Cmd {
+	return func() tea.Msg {
+		out := eventsMsg{to: to, from: from}
+		select {
+		case e, ok := <-from:
+			if !ok {
+				out.ended = true
+				return out
+			}
+			out.events = append(out.events, e)
+		case <-ctx.Done():
+			out.ended = true
+			return out
+		}
+		for len(out.events) < batchMax {
+			select {
+			case e, ok := <-from:
+				if !ok {
+					out.ended = true
+					return out
+				}
+				out.events = append(out.events, e)
+			default:
+				return out
+			}
+		}
+		return out
+	}
+}
+
+func (msg eventsMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+	if msg.turn != m.turn.n {
+		return m, nil, Intent{}
+	}
+	var cmds []tea.Cmd
+	for _, e := range msg.events {
+		if msg.turn != m.turn.n || !m.turn.active() {
+			break // a result ended the turn
+		}
+		var cmd tea.Cmd
+		m, cmd = m.event(e)
+		cmds = append(cmds, cmd)
+	}
+	switch {
+	case msg.turn != m.turn.n || !m.turn.active():
+	case !msg.ended:
+		cmds = append(cmds, pump(m.ctx, m.to(), msg.from))
+	default: // the stream ended without a result: look at what is stored
+		m.turn = turn{n: m.turn.n}
+		cmds = append(cmds, m.reload(), m.findOpen())
+	}
+	return m, tea.Batch(cmds...), Intent{}
+}
+
+// event takes one event of the run.
+func (m Model) event(e harness.Event) (Model, tea.Cmd) {
+	if e.Seq > 0 {
+		m.saved, m.failed = e.At, nil
+	}
+	l := m.turn.live
+	switch e.Type {
+	case harness.EventRunStarted:
+		m = m.keep(e)
+	case harness.EventText, harness.EventThinking:
+		l.add(m.deps.Markdown, e)
+		m.turn.step = max(m.turn.step, e.Attempt)
+	case harness.EventReset:
+		m.turn.live = &live{attempt: e.Attempt, text: render.NewStream(m.deps.Markdown), thought: render.NewStream(m.deps.Markdown)}
+	case harness.EventMessage:
+		m = m.answered(e)
+	case harness.EventToolStart:
+		if e.Call != nil {
+			l.now = "running " + render.SafeLine(e.Call.Name)
+		}
+	case harness.EventToolResult:
+		l.now = ""
+		if e.Result != nil {
+			m.results[e.Result.CallID] = e.Result
+		}
+		m = m.keep(e)
+	case harness.EventWaiting:
+		l.now = waitWords(e)
+	case harness.EventRetry:
+		l.now = fmt.Sprintf("trying again in %d s", e.Wait)
+		if e.Error != nil {
+			l.now = render.SafeLine(strings.TrimSuffix(e.Error.Text, ".")) + "; " + l.now
+		}
+	case harness.EventRecovery, harness.EventCondensed, harness.EventMemory:
+		if e.Message != nil && e.Record > 0 {
+			m = m.keep(e)
+		} else if e.Text != "" {
+			m.pages.add(item{quiet: e.Text})
+		}
+	case harness.EventApproval, harness.EventUncertain:
+		if e.Call != nil {
+			m.pages.add(item{quiet: "the tool " + e.Call.Name + " waits for a decision"})
+		}
+	case harness.EventResult:
+		return m.rested(e.Outcome)
+	}
+	return m, nil
+}
+
+// keep shows the stored message of an event.
+func (m Model) keep(e harness.Event) Model {
+	if e.Message == nil {
+		m.pages.settle(e.Record)
+		return m
+	}
+	rec := harness.Record{Seq: e.Record, Run: e.Run, At: e.At, Kind: harness.RecordMessage, Message: e.Message}
+	m.learn(rec)
+	m.pages.put(rec)
+	return m
+}
+
+// answered takes a whole answer, which stands where its text streamed.
+func (m Model) answered(e harness.Event) Model {
+	if m.turn.how != "" && m.turn.how != harness.ResumeContinue && m.turn.live.empty() && e.Message != nil && e.Message.Mark != harness.MarkNone {
+		return m // the half answer that is put aside, off the branch
+	}
+	m = m.keep(e)
+	if e.Message == nil || e.Message.Role != harness.RoleAssistant {
+		return m
+	}
+	attempt := m.turn.live.attempt
+	m.turn.live = newLive(m.deps.Markdown)
+	m.turn.live.attempt = attempt
+	if u := e.Message.Usage; u != nil {
+		m.context = u.Input + u.Output
+	}
+	return m
+}
+
+// waitWords says what is waited for.
+func waitWords(e harness.Event) string {
+	switch {
+	case e.Error != nil:
+		return "waiting: " + render.SafeLine(e.Error.Text)
+	case e.Text != "":
+		return render.SafeLine(e.Text)
+	case e.Wait > 0:
+		return fmt.Sprintf("nothing from the model for %d s, still waiting", e.Wait)
+	}
+	return "still waiting"
+}
+
+// learn notes the results in a record.
+func (m Model) learn(rec harness.Record) {
+	if rec.Message == nil {
+		return
+	}
+	for _, p := range rec.Message.Parts {
+		if p.Kind == harness.PartResult && p.Result != nil {
+			m.results[p.Result.CallID] = p.Result
+		}
+	}
+}
+
+// rested ends the turn as the run did.
+func (m Model) rested(r *harness.Result) (Model, tea.Cmd) {
+	t := m.turn
+	m.turn = turn{n: t.n}
+	if t.stop != nil {
+		t.stop()
+	}
+	if r == nil {
+		return m, m.reload()
+	}
+	cmds := []tea.Cmd{m.describe()}
+	switch r.Status {
+	case harness.RunCompleted:
+		m.notice = stopWords(r.Stop)
+		if len(m.draft.queue) > 0 && m.own.state == accessOwner {
+			var cmd tea.Cmd
+			m, cmd = m.sendQueued()
+			cmds = append(cmds, cmd)
+		}
+	case harness.RunFailed, harness.RunPaused, harness.RunAwaiting:
+		m.turn.live = t.live
+		m.turn.live.mark = string(harness.MarkInterrupted)
+		m.open = &harness.Run{ID: t.run, Session: m.session.ID, Status: r.Status, Error: r.Error}
+		cmds = append(cmds, m.findOpen())
+	case harness.RunCancelled, harness.RunRunning:
+		m.notice = "stopped"
+		if r.Stop == harness.StopDropped {
+			m.notice = "dropped; the half answer is kept in the session's log"
+		}
+		cmds = append(cmds, m.reload())
+	}
+	return m, tea.Batch(cmds...)
+}
+
+// stopWords says why an answer ended, if that is not obvious.
+func stopWords(s harness.StopReason) string {
+	switch s {
+	case harness.StopLength:
+		return "the answer is cut: it reached the model's reply limit; write \"go on\" for more"
+	case harness.StopRefusal, harness.StopSafety:
+		return "the model declined to answer"
+	case harness.StopSteps:
+		return "stopped at the step limit; write \"go on\" for more"
+	case harness.StopEmpty:
+		return "the model sent an empty answer; /retry asks again"
+	}
+	return ""
+}

@@ -1,0 +1,68 @@
+package ui
+
+import (
+	"context"
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/browser"
+	"cairn/ui/picker"
+)
+
+// watchMsg brings the channel that tells of changes to the store, or the news
+// of one.
+type watchMsg struct {
+	changes <-chan struct{}
+	changed bool
+	err     error
+}
+
+// watch begins to watch the store.
+func watch(ctx context.Context, w harness.Watcher) tea.Cmd {
+	return func() tea.Msg {
+		ch, err := w.Watch(ctx)
+		return watchMsg{changes: ch, err: err}
+	}
+}
+
+// await waits for the next change.
+func (msg watchMsg) await(ctx context.Context) tea.Cmd {
+	return func() tea.Msg {
+		select {
+		case _, ok := <-msg.changes:
+			if !ok {
+				return nil
+			}
+			return watchMsg{changes: msg.changes, changed: true}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// changed tells all chats and the screen in front that the store changed.
+func (m Model) changed(msg watchMsg) (tea.Model, tea.Cmd) {
+	if msg.err != nil {
+		m.deps.Log.Warn("watch the store", "err", msg.err)
+		m.chat = m.chat.Say("changes by other windows are not seen: " + Words(msg.err))
+		return m, nil
+	}
+	cmds := []tea.Cmd{msg.await(m.ctx)}
+	if !msg.changed {
+		return m, cmds[0]
+	}
+	var cmd tea.Cmd
+	m.chat, cmd = m.chat.Changed()
+	cmds = append(cmds, cmd)
+	m.parked = slices.Clone(m.parked)
+	for i := range m.parked {
+		m.parked[i], cmd = m.parked[i].Changed()
+		cmds = append(cmds, cmd)
+	}
+	m.picker, cmd, _ = m.picker.Update(picker.Changed{})
+	cmds = append(cmds, cmd)
+	m.browser, cmd, _ = m.browser.Update(browser.Changed{})
+	return m, tea.Batch(append(cmds, cmd)...)
+}

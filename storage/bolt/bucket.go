@@ -122,6 +122,19 @@ func (b bucket) decode(key, raw []byte, into any) error {
 	return nil
 }
 
+// verify checks that a value is whole and belongs under its key.
+func (b bucket) verify(key, raw []byte) error {
+	if err := verify(b.path, key, raw); err != nil {
+		return b.t.d.damaged(place(b.path, key), err.Error())
+	}
+	return nil
+}
+
+// verifyAll verifies every value of a bucket that has no nested ones.
+func (b bucket) verifyAll() error {
+	return b.each(nil, func(key, value []byte) (bool, error) { return true, b.verify(key, value) })
+}
+
 // has reports whether there is a value under key. It does not read it.
 func (b bucket) has(key []byte) bool {
 	b.t.touch(b.path, key)

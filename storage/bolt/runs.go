@@ -49,7 +49,11 @@ func (t *tx) findRun(id harness.RunID) (*runBucket, error) {
 	if ok, err := where.get(whereRun(id), &at); err != nil {
 		return nil, err
 	} else if !ok {
-		// A key that damage has changed is among the others.
+		// A key that damage has changed leads astray whoever looks for its
+		// neighbours.
+		if err := where.verifyAll(); err != nil {
+			return nil, err
+		}
 		if _, err := t.allRefs(where); err != nil {
 			return nil, err
 		}

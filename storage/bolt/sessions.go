@@ -160,7 +160,7 @@ func (b bucket) keys(want int) ([]string, error) {
 			return false, b.t.d.damaged(place(b.path, key), "the key is too short")
 		}
 		keys = append(keys, string(key))
-		return true, b.decode(key, value, &listed{})
+		return true, b.verify(key, value)
 	})
 	if err == nil && len(keys) != want {
 		err = b.t.d.damaged(b.path, fmt.Sprintf("it lists %d sessions of %d", len(keys), want))

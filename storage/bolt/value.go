@@ -38,6 +38,14 @@ func encode(path string, key []byte, v any) ([]byte, error) {
 // decode reads a value that [encode] wrote. Its errors say what is wrong with
 // the bytes, not where they are.
 func decode(path string, key, raw []byte, into any) error {
+	if err := verify(path, key, raw); err != nil {
+		return err
+	}
+	return json.Unmarshal(raw[valueHead:], into)
+}
+
+// verify checks that a value is whole and belongs under its key.
+func verify(path string, key, raw []byte) error {
 	switch {
 	case len(raw) < valueHead:
 		return errors.New("value too short")
@@ -46,7 +54,7 @@ func decode(path string, key, raw []byte, into any) error {
 	case binary.BigEndian.Uint32(raw[1:]) != checksum(path, key, raw[valueHead:]):
 		return errors.New("checksum")
 	}
-	return json.Unmarshal(raw[valueHead:], into)
+	return nil
 }
 
 func checksum(path string, key, payload []byte) uint32 {

@@ -40,7 +40,7 @@ type Options struct {
 
 // variants maps a public name to the palette files for a dark and for a light
 // background.
-var variants = []struct{ name, dark, light string }{
+var variants = []struct{ name, dark, light string }{ //nolint:gochecknoglobals // a table
 	{Auto, "dark", "light"},
 	{"dark", "dark", "dark"},
 	{"light", "light", "light"},

@@ -139,7 +139,7 @@ type notice struct {
 // New returns the screen, empty until Open.
 func New(ctx context.Context, c Config) Model {
 	if c.Now == nil {
-		c.Now = time.Now
+		c.Now = time.Now //nolint:forbidigo // what Config.Now says
 	}
 	if c.NewKey == nil {
 		c.NewKey = harness.NewID
@@ -240,11 +240,12 @@ func moving() []render.Binding {
 // acting are the keys that act on the selected thing.
 func (m Model) acting() []render.Binding {
 	e, ok := m.selected()
-	none, trashed := "", ""
+	none := ""
 	if !ok {
 		none = "nothing is selected"
 	}
-	if trashed = none; ok && e.state() == harness.StateTrashed {
+	trashed := none
+	if ok && e.state() == harness.StateTrashed {
 		trashed = "it is in the trash: " + m.key("browser.undo", "u") + " brings it back"
 	}
 	pin, off := "pin", "off"

@@ -174,7 +174,7 @@ func TestAReadingThatFailsSaysSo(t *testing.T) {
 func TestAMemoryThatIsOffSaysSo(t *testing.T) {
 	t.Parallel()
 	s := open(t, sample(t), 80, 24)
-	s.Model.c.Facts = nil
+	s.c.Facts = nil
 	s.reopen().shows("This memory is off.")
 	s.keys("2").shows("Billing glossary")
 }
@@ -208,7 +208,7 @@ func TestKeysOfTheConfigurationReplaceOurs(t *testing.T) {
 	t.Parallel()
 	m := sample(t)
 	s := open(t, m, 80, 24).on("f6")
-	s.Model.c.Keys = map[string][]string{"browser.forget": {"x"}, "browser.pin": {}}
+	s.c.Keys = map[string][]string{"browser.forget": {"x"}, "browser.pin": {}}
 	s.keys("d", "p")
 	if f := m.fact(t, "f6"); f.State != harness.StateActive || f.Pinned {
 		t.Error("an old key still works")

@@ -67,7 +67,7 @@ func (m Model) forget() (Model, tea.Cmd) {
 	ctx, c := m.ctx, m.c
 	m, look := m.look()
 	return m, tea.Batch(look, func() tea.Msg {
-		err := error(nil)
+		var err error
 		if e.kind == note {
 			err = c.Notes.Forget(ctx, id)
 		} else {

@@ -204,10 +204,10 @@ func (m Model) from(e entry) string {
 }
 
 func (m Model) used(f harness.Fact) string {
-	switch {
-	case f.Uses == 0:
+	switch f.Uses {
+	case 0:
 		return "never"
-	case f.Uses == 1:
+	case 1:
 		return "in 1 answer, " + m.moment(f.LastUsed)
 	default:
 		return fmt.Sprintf("in %d answers, last %s", f.Uses, m.moment(f.LastUsed))

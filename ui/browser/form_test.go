@@ -108,7 +108,7 @@ func TestAnEditOfWhatWasForgottenElsewhereBringsItBack(t *testing.T) {
 func TestAnEditOfWhatIsGoneBecomesNew(t *testing.T) {
 	t.Parallel()
 	s := open(t, sample(t), 80, 24).on("f6").keys("e").types(" mine")
-	s.Model.c.Facts = empty().facts
+	s.c.Facts = empty().facts
 	s.keys("ctrl+s").shows("f6 was deleted elsewhere. ^S again saves this as a new fact.", "customers mine")
 	s.keys("ctrl+s").shows("Saved f1.")
 }

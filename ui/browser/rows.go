@@ -92,7 +92,7 @@ func (m Model) rowEnd(e entry, width int) string {
 	if width < 56 {
 		return word
 	}
-	last := ""
+	var last string
 	switch {
 	case m.tab == tabTrash:
 		last = e.kind.String() + ", " + m.local(e.updated()).Format("2 Jan")

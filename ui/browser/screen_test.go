@@ -89,19 +89,19 @@ func empty() *memory {
 
 // sample is a memory with one thing in each state. The ids are f1 to f6 and
 // n1 to n3, in the order in which they are saved.
-func sample(t testing.TB) *memory {
-	t.Helper()
+func sample(tb testing.TB) *memory {
+	tb.Helper()
 	m := empty()
 	save := func(days int, f harness.Fact) {
 		m.now = today.AddDate(0, 0, -days)
-		if _, _, err := m.facts.Save(t.Context(), f, ""); err != nil {
-			t.Fatal(err)
+		if _, _, err := m.facts.Save(tb.Context(), f, ""); err != nil {
+			tb.Fatal(err)
 		}
 	}
 	write := func(days int, n harness.Note) {
 		m.now = today.AddDate(0, 0, -days)
-		if _, err := m.notes.Save(t.Context(), n, ""); err != nil {
-			t.Fatal(err)
+		if _, err := m.notes.Save(tb.Context(), n, ""); err != nil {
+			tb.Fatal(err)
 		}
 	}
 	save(300, harness.Fact{Text: "VAT rate for books is 7%", Category: "billing", By: harness.ByImport})
@@ -112,33 +112,33 @@ func sample(t testing.TB) *memory {
 	save(6, harness.Fact{Text: "VAT id is always optional", Category: "billing", Tags: []string{"billing", "eu"}, By: harness.ByModel, Source: harness.Source{Session: "vat", Message: 14, Quote: "outside the EU we never ask\nfor a VAT id"}})
 	m.now = today.AddDate(0, 0, -5)
 	text, pinned, off := "VAT id is optional for non-EU customers", true, harness.StateOff
-	m.edit(t, "f6", harness.FactEdit{Text: &text})
-	m.edit(t, "f4", harness.FactEdit{Pinned: &pinned})
-	m.edit(t, "f3", harness.FactEdit{State: &off})
-	if err := m.facts.Used(t.Context(), "f6", "f6"); err != nil {
-		t.Fatal(err)
+	m.edit(tb, "f6", harness.FactEdit{Text: &text})
+	m.edit(tb, "f4", harness.FactEdit{Pinned: &pinned})
+	m.edit(tb, "f3", harness.FactEdit{State: &off})
+	if err := m.facts.Used(tb.Context(), "f6", "f6"); err != nil {
+		tb.Fatal(err)
 	}
 	write(4, harness.Note{Title: "Billing glossary", Tags: []string{"billing"}, Body: "# Terms\n\n- *credit note*: takes back an invoice\n- *blank id*: legal outside the EU\n", By: harness.ByYou})
 	write(3, harness.Note{Title: "Old plan", Body: "Nothing.", By: harness.ByYou})
-	if err := m.notes.Forget(t.Context(), "n2"); err != nil {
-		t.Fatal(err)
+	if err := m.notes.Forget(tb.Context(), "n2"); err != nil {
+		tb.Fatal(err)
 	}
 	m.now = today
 	return m
 }
 
-func (m *memory) edit(t testing.TB, id string, e harness.FactEdit) {
-	t.Helper()
-	if _, err := m.facts.Edit(t.Context(), id, e); err != nil {
-		t.Fatal(err)
+func (m *memory) edit(tb testing.TB, id string, e harness.FactEdit) {
+	tb.Helper()
+	if _, err := m.facts.Edit(tb.Context(), id, e); err != nil {
+		tb.Fatal(err)
 	}
 }
 
-func (m *memory) fact(t testing.TB, id string) harness.Fact {
-	t.Helper()
-	f, err := m.facts.Get(t.Context(), id)
+func (m *memory) fact(tb testing.TB, id string) harness.Fact {
+	tb.Helper()
+	f, err := m.facts.Get(tb.Context(), id)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return f
 }
@@ -151,15 +151,15 @@ type screen struct {
 	cmds []tea.Cmd
 }
 
-func open(t testing.TB, mem *memory, width, height int) *screen {
-	t.Helper()
+func open(tb testing.TB, m *memory, width, height int) *screen {
+	tb.Helper()
 	theme, err := themes.Load("dark", true, themes.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	keys := 0
-	s := &screen{TB: t, Model: New(t.Context(), Config{
-		Facts: mem.facts, Notes: mem.notes, Sessions: titles{}, Theme: theme, Now: func() time.Time { return today },
+	s := &screen{TB: tb, Model: New(tb.Context(), Config{
+		Facts: m.facts, Notes: m.notes, Sessions: titles{}, Theme: theme, Now: func() time.Time { return today },
 		NewKey: func() string { keys++; return fmt.Sprintf("key%d", keys) },
 	})}
 	s.send(tea.WindowSizeMsg{Width: width, Height: height})

@@ -18,11 +18,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden screens anew")
 
-func theme(t testing.TB) *themes.Theme {
-	t.Helper()
+func theme(tb testing.TB) *themes.Theme {
+	tb.Helper()
 	th, err := themes.Load("dark", true, themes.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return th
 }
@@ -44,14 +44,16 @@ func keys() []render.Binding {
 	return out
 }
 
-func help(t testing.TB) Help {
+func help(tb testing.TB) Help {
+	tb.Helper()
 	return NewHelp(HelpConfig{
-		Title: "chat", Bindings: keys(), Theme: theme(t),
+		Title: "chat", Bindings: keys(), Theme: theme(tb),
 		Notes: []string{"Your terminal: kitty keys yes · OSC 52 yes · truecolor", "Saved in ~/.local/share/cairn"},
 	})
 }
 
-func unfinished(t testing.TB) Choice {
+func unfinished(tb testing.TB) Choice {
+	tb.Helper()
 	return NewChoice(ChoiceConfig{
 		Title: "unfinished answer", Text: "cairn ended while this answer was being written, 2 minutes ago. What it had written is kept whatever you choose.",
 		Items: []Item{
@@ -60,12 +62,13 @@ func unfinished(t testing.TB) Choice {
 			{ID: "drop", Key: "d", Title: "leave it", Detail: "nothing is asked of the model"},
 			{ID: "take", Key: "t", Title: "take over", Detail: "", Off: "pid 4411 is writing"},
 		},
-		Closing: "decide later", Theme: theme(t),
+		Closing: "decide later", Theme: theme(tb),
 	})
 }
 
-func models(t testing.TB) Choice {
-	c := ChoiceConfig{Title: "model", Filter: true, Theme: theme(t), Selected: "m7"}
+func models(tb testing.TB) Choice {
+	tb.Helper()
+	c := ChoiceConfig{Title: "model", Filter: true, Theme: theme(tb), Selected: "m7"}
 	for i := range 40 {
 		c.Items = append(c.Items, Item{ID: fmt.Sprintf("m%d", i), Title: fmt.Sprintf("provider/model-%d", i), Detail: "200,000 tokens"})
 	}

@@ -145,7 +145,7 @@ func (m Model) forgetFacts() (Model, tea.Cmd) {
 	}
 }
 
-func (m Model) onForgotten(msg forgotten) (Model, tea.Cmd) {
+func (m Model) onForgotten(msg forgotten) Model {
 	m = m.note(msg.id, func(g *gone) {
 		g.facts, g.forgot = msg.left, append(g.forgot[:len(g.forgot):len(g.forgot)], msg.facts...)
 	})
@@ -153,7 +153,7 @@ func (m Model) onForgotten(msg forgotten) (Model, tea.Cmd) {
 		m.notice = m.fail(msg.err)
 		m.notice.undo = true
 	}
-	return m, nil
+	return m
 }
 
 // undelete brings back the session deleted last, with the facts that were

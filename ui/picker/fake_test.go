@@ -198,17 +198,17 @@ type screen struct {
 	cmds []tea.Cmd
 }
 
-func open(t testing.TB, f *store, width, height int, change ...func(*Config)) *screen {
-	t.Helper()
+func open(tb testing.TB, f *store, width, height int, change ...func(*Config)) *screen {
+	tb.Helper()
 	theme, err := themes.Load("dark", true, themes.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	c := Config{Sessions: f, Transcript: f, Self: harness.Holder{PID: 7}, Now: func() time.Time { return now }, Theme: theme}
 	for _, f := range change {
 		f(&c)
 	}
-	s := &screen{TB: t, Model: New(t.Context(), c)}
+	s := &screen{TB: tb, Model: New(tb.Context(), c)}
 	s.send(tea.WindowSizeMsg{Width: width, Height: height})
 	var cmd tea.Cmd
 	s.Model, cmd = s.Open("q3", true)

@@ -126,7 +126,7 @@ func New(ctx context.Context, c Config) Model {
 		c.Self.PID = os.Getpid()
 	}
 	if c.Now == nil {
-		c.Now = time.Now
+		c.Now = time.Now //nolint:forbidigo // what Config.Now says
 	}
 	if c.Words == nil {
 		c.Words = error.Error

@@ -22,12 +22,11 @@ func (m Model) row(n, width int) string {
 	}
 	right := m.details(s, width)
 	room := width - len(mark) - render.Width(right) - 1
-	title := ""
 	if m.rename.id == s.ID {
 		lines, _, _ := m.rename.field.Draw(max(room, 1), 1)
 		return render.Fit(mark+m.c.Theme.Paints.Match.On(strings.Join(lines, "")), right, width)
 	}
-	title = m.oneLine(m.title(s), room)
+	title := m.oneLine(m.title(s), room)
 	if w := render.Width(title); room-w > 4 {
 		title += m.tags(s, room-w-2)
 	}

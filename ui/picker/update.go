@@ -45,7 +45,7 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 	case deleted:
 		m, cmd = m.onDeleted(msg)
 	case forgotten:
-		m, cmd = m.onForgotten(msg)
+		m = m.onForgotten(msg)
 	case restored:
 		m, cmd = m.onRestored(msg)
 	case edited:
@@ -80,14 +80,8 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 			return m, cmd, nil
 		}
 		return m, nil, Back{}
-	case "picker.rename":
-		s, _ := m.selected()
-		m.rename = rename{n: m.rename.n + 1, id: s.ID, field: widget.Line(s.Title)}
-		return m, nil, nil
-	case "picker.tags":
-		s, _ := m.selected()
-		m.rename = rename{n: m.rename.n + 1, id: s.ID, field: widget.Line(widget.Hashed(s.Tags)), tags: true}
-		return m, nil, nil
+	case "picker.rename", "picker.tags":
+		return m.write(action == "picker.tags"), nil, nil
 	case "picker.trash":
 		m, cmd := m.toTrash(!m.trash)
 		return m, cmd, nil
@@ -133,6 +127,17 @@ func (m Model) open() (Model, tea.Cmd, Intent) {
 		return m, cmd, nil
 	}
 	return m, nil, Open{k.session, k.message}
+}
+
+// write begins a new title for the selected session, or new tags.
+func (m Model) write(tags bool) Model {
+	s, _ := m.selected()
+	text := s.Title
+	if tags {
+		text = widget.Hashed(s.Tags)
+	}
+	m.rename = rename{n: m.rename.n + 1, id: s.ID, field: widget.Line(text), tags: tags}
+	return m
 }
 
 func (m Model) onRenameKey(k tea.KeyMsg, action string) (Model, tea.Cmd) {

@@ -107,7 +107,7 @@ func (m Model) crossed(l layout, cross string) string {
 
 func (m Model) header(width int) string {
 	p, dot := m.c.Theme.Paints, m.c.Theme.Ornaments.Dot
-	right := ""
+	var right string
 	name, order := "Sessions", "last used first"
 	if m.trash {
 		name, order = "Deleted sessions", "kept for 30 days"

@@ -10,11 +10,11 @@ import (
 )
 
 // corpus are texts that exercise every construct, and ways to be cut badly.
-func corpus(t testing.TB) map[string]string {
-	t.Helper()
+func corpus(tb testing.TB) map[string]string {
+	tb.Helper()
 	sample, err := os.ReadFile(filepath.Join("testdata", "sample.md"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return map[string]string{
 		"sample":               string(sample),
@@ -113,14 +113,14 @@ func deepList(n int) string {
 
 // checkLines fails if a line is wider than width or holds anything but
 // printable characters and SGR sequences that it ends itself.
-func checkLines(t testing.TB, lines []string, width int) {
-	t.Helper()
+func checkLines(tb testing.TB, lines []string, width int) {
+	tb.Helper()
 	for i, l := range lines {
 		if w := lineWidth(l); w > width {
-			t.Fatalf("line %d is %d cells wide, want at most %d: %q", i, w, width, l)
+			tb.Fatalf("line %d is %d cells wide, want at most %d: %q", i, w, width, l)
 		}
 		if err := checkSGR(l); err != nil {
-			t.Fatalf("line %d: %v: %q", i, err, l)
+			tb.Fatalf("line %d: %v: %q", i, err, l)
 		}
 	}
 }

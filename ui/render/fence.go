@@ -63,7 +63,7 @@ func (f *openFence) closed(s *Stream) bool {
 		if eol < 0 {
 			return false
 		}
-		if !(first && f.inLine) && f.closes(s.src[at:at+eol]) {
+		if (!first || !f.inLine) && f.closes(s.src[at:at+eol]) {
 			return true
 		}
 		at += eol + 1

@@ -15,11 +15,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func testMarkdown(t testing.TB, name string, o themes.Options) *Markdown {
-	t.Helper()
+func testMarkdown(tb testing.TB, name string, o themes.Options) *Markdown {
+	tb.Helper()
 	th, err := themes.Load(name, true, o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return NewMarkdown(th)
 }

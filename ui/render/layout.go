@@ -66,7 +66,7 @@ func (l *layouter) children(n ast.Node, w int, loose bool) []string {
 		if len(lines) == 0 {
 			continue
 		}
-		if loose && len(out) > 0 && !(isDefinition(c) && isDefinition(c.PreviousSibling())) {
+		if loose && len(out) > 0 && (!isDefinition(c) || !isDefinition(c.PreviousSibling())) {
 			out = append(out, "")
 		}
 		out = append(out, lines...)

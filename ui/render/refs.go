@@ -15,7 +15,7 @@ const maxLabel = 999
 // done blocks again that refer to a new one. i is the number of the block.
 func (s *Stream) define(n ast.Node, i int) {
 	if d, ok := n.(*ast.LinkReferenceDefinition); ok {
-		label := string(util.ToLinkReference(d.Label))
+		label := util.ToLinkReference(d.Label)
 		if _, ok := s.refs[label]; ok {
 			return // the first definition wins
 		}
@@ -74,7 +74,7 @@ func bracketLabels(text []byte) []string {
 		if end <= 0 {
 			continue
 		}
-		label := string(util.ToLinkReference(text[i+1 : i+1+end]))
+		label := util.ToLinkReference(text[i+1 : i+1+end])
 		if !seen[label] {
 			seen[label] = true
 			out = append(out, label)

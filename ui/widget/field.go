@@ -15,6 +15,13 @@ import (
 // Field is a text with a cursor that always stands between two grapheme
 // clusters. Text is what was typed, and what Draw returns is harmless however
 // hostile the text is. The zero value is an empty field of one line.
+//
+// It stands in for bubbles' textinput and textarea. These move by runes, so
+// their cursor gets between an e and its accent or into the middle of an emoji,
+// and in every field here somebody may write prose in any script. Besides, they
+// delete in memory that a copy of the value shares, the textarea cuts a paste
+// of many lines, and both bring a package that looks for clipboard programs in
+// PATH whenever the program starts.
 type Field struct {
 	text string
 	at   int // byte offset of the cursor, between two clusters

@@ -45,17 +45,17 @@ func Match(bindings []render.Binding, k tea.KeyMsg) (action, off string) {
 }
 
 // KeyName is a key as footers show it: ^R for ctrl+r.
-func KeyName(key string) string {
-	if c, ok := strings.CutPrefix(key, "ctrl+"); ok && len(c) == 1 {
+func KeyName(name string) string {
+	if c, ok := strings.CutPrefix(name, "ctrl+"); ok && len(c) == 1 {
 		return "^" + strings.ToUpper(c)
 	}
-	switch key {
+	switch name {
 	case "pgdown":
 		return "pgdn"
 	case " ":
 		return "space"
 	default:
-		return key
+		return name
 	}
 }
 

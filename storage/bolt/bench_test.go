@@ -122,11 +122,11 @@ func benchStep(b *testing.B, db *bolt.DB, n int) {
 	var ours, theirs []time.Duration
 	bytes := 0
 	for i := 1; b.Loop(); i++ {
-		db.Settle()
+		db.Rest()
 		before, start := written(b), time.Now()
 		_, err := db.Journal().Append(ctx, l, "r", i, step)
 		check(b, err)
-		db.Settle()
+		db.Rest()
 		ours = append(ours, time.Since(start))
 		bytes += written(b) - before
 		start = time.Now()
@@ -186,7 +186,7 @@ func BenchmarkTail(b *testing.B) {
 	for _, limit := range []int{200, 0} {
 		b.Run(fmt.Sprint("limit=", limit), func(b *testing.B) {
 			for b.Loop() {
-				db.Settle()
+				db.Rest()
 				got, err := db.Transcript().Tail(b.Context(), "s", 0, limit)
 				check(b, err)
 				if want := limit; len(got) != want && len(got) != 10_000 {
@@ -212,7 +212,7 @@ func BenchmarkList(b *testing.B) {
 	for name, f := range map[string]harness.SessionFilter{"all": {}, "first 50": {Limit: 50}, "query": {Query: "s77"}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				db.Settle()
+				db.Rest()
 				_, err := db.Sessions().List(context.Background(), f)
 				check(b, err)
 			}
@@ -237,7 +237,7 @@ func BenchmarkOpen(b *testing.B) {
 		b.Run(fmt.Sprint("messages=", n), func(b *testing.B) {
 			db := openBench(b)
 			fill(b, db, "s", n)
-			db.Settle()
+			db.Rest()
 			for b.Loop() {
 				again, err := bolt.Open(db.Path(), bolt.Options{})
 				check(b, err)

@@ -191,13 +191,13 @@ func TestFlippedByteIsNamedOrHarmless(t *testing.T) {
 		flipped[at] ^= mask
 		ok(t, os.WriteFile(path, flipped, 0o600))
 
-		running.Settle()
+		running.Rest()
 		got, errs := ask(t, running)
 		compare(t, what+" while running", want, got, errs)
 		if len(errs) > 0 {
 			found++
 		}
-		running.Settle()
+		running.Rest()
 
 		db, err := bolt.Open(path, bolt.Options{})
 		if err == nil {
@@ -217,5 +217,5 @@ func TestFlippedByteIsNamedOrHarmless(t *testing.T) {
 		t.Fatalf("only %d of %d flips were noticed: the test does not hit what is in use", found, flips)
 	}
 	ok(t, os.WriteFile(path, whole, 0o600))
-	running.Settle()
+	running.Rest()
 }

@@ -134,6 +134,16 @@ func (d *DB) expire() {
 	}
 }
 
+// Rest closes the file at once, as happens by itself some moments after its last
+// use. A process that is about to be stopped calls it, as others would wait for
+// one that holds the file and cannot let go.
+func (d *DB) Rest() {
+	d.gate <- struct{}{}
+	d.idle.Stop()
+	d.giveUp()
+	d.leave()
+}
+
 // giveUp closes the handle where nobody can be told of an error.
 func (d *DB) giveUp() {
 	if err := d.closeHandle(); err != nil {

@@ -39,7 +39,7 @@ func TestStoreActsAsAPlainMap(t *testing.T) {
 			"forget":   m.forget,
 			"draft":    m.draft,
 			"reopen":   m.reopen,
-			"settle":   func(*rapid.T) { m.db.Settle() },
+			"rest":     func(*rapid.T) { m.db.Rest() },
 			"takeover": m.takeover,
 		})
 	})

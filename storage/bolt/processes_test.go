@@ -215,7 +215,7 @@ func TestStuckProcessIsNamed(t *testing.T) {
 	db, err := bolt.Open(path, bolt.Options{})
 	ok(t, err)
 	defer func() { ok(t, db.Close()) }()
-	db.Settle()
+	db.Rest()
 	c := startChild(t, "hold", path)
 	if !c.lines.Scan() {
 		t.Fatal("the child does not hold the lock")

@@ -155,7 +155,7 @@ func TestNewerFileIsRefusedEverywhere(t *testing.T) {
 	lease, err := db.Owners().Acquire(t.Context(), harness.Session{ID: "alpha"}, harness.Holder{})
 	ok(t, err)
 	ok(t, db.SetSchema(t.Context(), 2))
-	db.Settle()
+	db.Rest()
 	newer, err := os.ReadFile(path)
 	ok(t, err)
 
@@ -247,7 +247,7 @@ func TestRemovedFileIsNotMadeAnew(t *testing.T) {
 	db, err := bolt.Open(path, bolt.Options{})
 	ok(t, err)
 	defer func() { ok(t, db.Close()) }()
-	db.Settle()
+	db.Rest()
 	ok(t, os.Remove(path))
 	if err := db.Prompts().Add(t.Context(), "a", "x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("error %v", err)
@@ -286,7 +286,7 @@ func TestCheckNamesDamage(t *testing.T) {
 	if len(report.Problems) != 0 || report.Sessions != 44 || report.Values < 500 {
 		t.Fatalf("report on a whole file %+v", report)
 	}
-	db.Settle()
+	db.Rest()
 	raw, err := os.ReadFile(path)
 	ok(t, err)
 	at := bytes.Index(raw, []byte("question 7"))

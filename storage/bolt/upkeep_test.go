@@ -56,7 +56,7 @@ func TestDamagedDatabaseIsNotBackedUp(t *testing.T) {
 	db := openAt(t, path, harnesstest.NewClock())
 	raw, err := os.ReadFile(path)
 	ok(t, err)
-	db.Settle()
+	db.Rest()
 	ok(t, os.WriteFile(path, raw[:len(raw)/2], 0o600))
 	to := filepath.Join(t.TempDir(), "copy.db")
 	if err := db.Backup(t.Context(), to); !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), path) {

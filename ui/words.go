@@ -23,13 +23,13 @@ func Words(err error) string {
 	holder, held := harness.AsHeld(err)
 	switch {
 	case held:
-		return "The session is open in " + holder.String() + "; ctrl+x t takes it over."
+		return "The session is open in " + holder.String() + "; /takeover takes it over."
 	case errors.Is(err, harness.ErrLost):
 		return "Another window took this session over; what you typed is still here."
 	case errors.Is(err, harness.ErrLocked):
 		return sentence(err.Error() + "; nothing is lost, try again when the other process has ended")
 	case errors.Is(err, harness.ErrBusy):
-		return "An answer is under way already; wait for it or stop it with esc esc."
+		return "An answer is under way already; wait for it, or stop it."
 	case errors.Is(err, harness.ErrAwaiting):
 		return "A decision is waiting in this session; take it first."
 	case errors.Is(err, harness.ErrClosed):

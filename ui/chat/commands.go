@@ -177,7 +177,10 @@ func (msg factMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		m.notice = "known already as " + msg.fact.ID
 	default:
 		m.remembered = msg.fact.ID
-		m.notice = "remembered " + msg.fact.ID + "; ctrl+_ forgets it again"
+		m.notice = "remembered " + msg.fact.ID
+		if k := m.keyOf(actUndo); k != "" {
+			m.notice += "; " + k + " forgets it again"
+		}
 	}
 	return m, nil, Intent{}
 }
@@ -202,7 +205,7 @@ func (m Model) retry() (Model, tea.Cmd) {
 		m.notice = "this window is read-only"
 		return m, nil
 	case m.turn.active():
-		m.notice = "an answer is under way; esc esc stops it"
+		m.notice = "an answer is under way; stop it first"
 		return m, nil
 	case m.open != nil:
 		return m.resume(*m.open, harness.ResumeRetry)
@@ -282,7 +285,7 @@ func (msg runsMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{}
 	}
 	var b strings.Builder
-	b.WriteString("unfinished runs (ctrl+s opens their sessions):")
+	b.WriteString("unfinished runs (/sessions opens their sessions):")
 	for _, r := range msg.runs {
 		state := string(r.Status)
 		if r.Interrupted {

@@ -200,7 +200,7 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 	case p.Name != "":
 		return m.command(p)
 	case m.own.state == accessReader || m.own.state == accessHanding:
-		m.notice = "this window is read-only: ctrl+x t or /takeover takes the session over; your text stays here"
+		m.notice = "this window is read-only: /takeover takes the session over; your text stays here"
 		return m, nil, Intent{}
 	}
 	m.box = m.box.SetText("")
@@ -246,7 +246,7 @@ func (m Model) interrupt() (Model, tea.Cmd, Intent) {
 		m.past = m.past.added(m.box.Text())
 		m.box = m.box.SetText("")
 		m.draft.version++
-		m.notice = "cleared; ctrl+_ brings it back"
+		m.notice = "cleared; undo brings it back (" + m.keyOf("edit.undo") + ")"
 		return m, nil, Intent{}
 	case !m.breakAt.IsZero() && now.Sub(m.breakAt) <= quitWithin:
 		return m.quit()

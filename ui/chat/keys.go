@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cairn/harness"
 	"cairn/ui/chat/compose"
 	"cairn/ui/render"
 )
@@ -75,8 +76,8 @@ func (m Model) Bindings() []render.Binding {
 		b(actUnqueue, "take back queued", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
 		b(actStop, "twice: stop, keep the text", "Running", 0, "", "esc"),
 		b(actBreak, "stop now; clear the box; twice: quit", "Running", 0, "", "ctrl+c"),
-		b(actContinue, "continue the unfinished answer", "Running", 0, open, "c"),
-		b(actRetry, "retry it", "Running", 0, open, "r"),
+		b(actContinue, "continue the unfinished answer", "Running", 0, m.undecided(open), "c"),
+		b(actRetry, "retry it", "Running", 0, m.undecided(open), "r"),
 		b(actDrop, "drop it", "Running", 0, open, "d"),
 		b(actPageUp, "page up", "Reading", 0, "", "pgup"),
 		b(actPageDown, "page down", "Reading", 0, "", "pgdown"),
@@ -97,6 +98,15 @@ func (m Model) Bindings() []render.Binding {
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 	}
 	return rebind(append(own, compose.Bindings()...), m.deps.Keys)
+}
+
+// undecided is why an unfinished run cannot be gone on with: off, or a decision
+// that waits.
+func (m Model) undecided(off string) string {
+	if off == "" && m.open.Status == harness.RunAwaiting {
+		return "a decision is waiting"
+	}
+	return off
 }
 
 // rebind replaces keys by action.

@@ -65,6 +65,10 @@ func (msg peekMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		return m, again, Intent{}
 	}
 	m = m.describes(*msg.session)
+	m.own.holder = harness.Holder{}
+	if msg.session.Owner != nil {
+		m.own.holder = *msg.session.Owner
+	}
 	for _, r := range msg.records {
 		m.learn(r)
 	}

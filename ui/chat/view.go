@@ -119,21 +119,14 @@ func (m Model) notices() []string {
 		}
 	}
 	if w := m.openWords(); w != "" && m.own.state == accessOwner {
-		keys := dot + "c continue" + dot + "r retry" + dot + "d drop"
-		if !m.box.Empty() {
-			keys = dot + "a message starts a new turn"
+		keys := dot + "a message starts a new turn"
+		if m.offers() {
+			keys = m.choices(dot)
 		}
 		add(w, keys)
 	}
-	if m.own.state == accessReader && m.own.holder.PID != 0 {
-		keys := dot + "ctrl+x t take over"
-		switch {
-		case m.own.silent:
-			keys = dot + "ctrl+x t again takes the session by force"
-		case m.own.asking:
-			keys = dot + "asked" + m.deps.Theme.Ornaments.Ellipsis
-		}
-		add("open in "+m.own.holder.String(), keys)
+	if m.own.state == accessReader {
+		add(m.readerWords(), "")
 	}
 	if m.notice != "" && !m.quietNotice() {
 		add(m.notice, "")
@@ -142,6 +135,47 @@ func (m Model) notices() []string {
 		out = out[len(out)-max(m.height/3, 1):]
 	}
 	return out
+}
+
+// choices lists the keys for the unfinished run.
+func (m Model) choices(dot string) string {
+	var b strings.Builder
+	for _, c := range []struct{ action, word string }{{actContinue, "continue"}, {actRetry, "retry"}, {actDrop, "drop"}} {
+		if k := m.keyOf(c.action); k != "" {
+			b.WriteString(dot + k + " " + c.word)
+		}
+	}
+	return b.String()
+}
+
+// readerWords says who owns the session that is only looked at here, and how
+// to get it.
+func (m Model) readerWords() string {
+	dot, key := " "+m.deps.Theme.Ornaments.Dot+" ", m.keyOf(actTake)
+	if key == "" {
+		key = "/takeover"
+	}
+	if m.own.holder.PID == 0 {
+		return "no other window has this session open now" + dot + key + " takes it"
+	}
+	who := "open in " + m.own.holder.String() + dot
+	switch {
+	case m.own.silent:
+		return who + key + " again takes the session by force"
+	case m.own.asking:
+		return who + "asked" + m.deps.Theme.Ornaments.Ellipsis
+	}
+	return who + key + " take over"
+}
+
+// keyOf is the first key of an action that works now, empty if there is none.
+func (m Model) keyOf(action string) string {
+	for _, b := range m.Bindings() {
+		if b.Action == action && b.Off == "" && len(b.Keys) > 0 {
+			return b.Keys[0]
+		}
+	}
+	return ""
 }
 
 // quietNotice reports whether the notice fits on the status line, which is
@@ -253,7 +287,7 @@ func (m Model) drawBox(f *foot) {
 	if m.box.Empty() {
 		hint := "write a message; / for commands"
 		if m.own.state == accessReader {
-			hint = "read-only; ctrl+x t takes the session over"
+			hint = "read-only; what is written here stays here"
 		}
 		f.lines[len(f.lines)-1] += render.Truncate(p.Placeholder.On(hint), m.boxWidth(), "")
 	}

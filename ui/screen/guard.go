@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime/debug"
@@ -29,14 +30,24 @@ func (s *Screen) Go(fn func()) {
 // Recover, when deferred, does for a goroutine started elsewhere what Go does.
 func (s *Screen) Recover() {
 	if v := recover(); v != nil {
-		s.panicked(v, debug.Stack())
+		_ = s.panicked(v, debug.Stack()) // Run returns it
 	}
 }
 
-// panicked logs a panic and ends the program with it.
-func (s *Screen) panicked(v any, stack []byte) {
+// Catch, when deferred in a function that returns an error, does what Recover
+// does and makes the panic that error.
+func (s *Screen) Catch(err *error) {
+	if v := recover(); v != nil {
+		*err = errors.Join(*err, s.panicked(v, debug.Stack()))
+	}
+}
+
+// panicked logs a panic, ends the program with it and returns it as an error.
+func (s *Screen) panicked(v any, stack []byte) error {
 	s.log.Error("panic", "value", fmt.Sprint(v), "stack", string(stack))
-	s.fail(&PanicError{v, stack})
+	err := &PanicError{v, stack}
+	s.fail(err)
+	return err
 }
 
 // fail ends the program with err, terminal first: what comes after may hang.

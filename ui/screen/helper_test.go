@@ -27,6 +27,7 @@ const (
 	helperLog   = "SCREEN_HELPER_LOG"
 	helperMouse = "SCREEN_HELPER_MOUSE"
 	helperLate  = "SCREEN_HELPER_LATE"
+	helperEarly = "SCREEN_HELPER_EARLY"
 	helperStop  = "SCREEN_HELPER_STOP"
 	helperBye   = "bye"
 )
@@ -61,6 +62,18 @@ func chat() int {
 	s, err := Open(os.Stdin, os.Stdout, o)
 	if err != nil {
 		panic(err)
+	}
+	if os.Getenv(helperEarly) != "" {
+		err := func() (err error) {
+			defer s.Catch(&err)
+			panicky()
+			return nil
+		}()
+		fmt.Print(helperBye)
+		if err == nil {
+			return 0
+		}
+		return 1
 	}
 	m, err := s.Run(context.Background(), &helperModel{screen: s, seen: "[]"})
 	fmt.Print(helperBye)
@@ -168,6 +181,8 @@ func (m *helperModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.note = fmt.Sprintf("paste %d %08x", len(msg), sum(string(msg)))
 	case tea.ResumeMsg:
 		m.note = "resumed"
+	case tea.MouseMsg:
+		m.note = fmt.Sprintf("%s at %d,%d", msg, msg.X, msg.Y)
 	case noteMsg:
 		m.note = string(msg)
 	case tea.KeyMsg:
@@ -201,6 +216,10 @@ func (m *helperModel) key(k tea.KeyMsg) tea.Cmd {
 			}
 			return nil
 		}
+	case "M":
+		return Mouse(true)
+	case "R":
+		return Redraw
 	case "D": // stop reading, and quit once there is something to read
 		return func() tea.Msg {
 			m.screen.reader.stop()

@@ -241,6 +241,45 @@ func TestTheTerminalIsRestoredHoweverTheProgramEnds(t *testing.T) {
 	}
 }
 
+func TestAPanicBeforeTheProgramRunsIsCaught(t *testing.T) {
+	t.Parallel()
+	s := start(t, "chat", helperEarly+"=1")
+	if got := s.end(); got != 1 {
+		t.Errorf("exit status %d", got)
+	}
+	s.restored()
+	log, err := os.ReadFile(s.log)
+	if err != nil || !strings.Contains(string(log), "panicky") {
+		t.Errorf("the log is %q, %v", log, err)
+	}
+}
+
+func TestTheMouseIsReportedOnRequest(t *testing.T) {
+	t.Parallel()
+	s := start(t, "chat")
+	s.waitFor("ready")
+	if strings.Contains(s.written(), mouseOn) {
+		t.Error("it is reported without a request")
+	}
+	s.send("M")
+	s.waitFor(mouseOn)
+	s.send("\x1b[<65;10;5M")
+	s.waitFor("wheel down at 9,4")
+	s.send("q")
+	s.end()
+	s.restored()
+}
+
+func TestRedrawWritesEverything(t *testing.T) {
+	t.Parallel()
+	s := start(t, "chat")
+	s.waitFor("ready")
+	s.send("R")
+	s.wait("a second frame with everything", func(out string) bool { return strings.Count(out, "ready") == 2 })
+	s.send("q")
+	s.end()
+}
+
 func TestATerminalThatNeverAnswersGetsItsFirstFrame(t *testing.T) {
 	t.Parallel()
 	s := start(t, "chat")

@@ -20,20 +20,20 @@ import (
 // backupsName is the directory of the daily copies.
 const backupsName = "backups"
 
-// copyBlock is how much is copied between two signs of progress.
+// copyBlock is how much is copied between two looks whether to go on.
 const copyBlock = 1 << 20
 
 // Backup writes a whole, checked copy of the database to a file that must not
 // exist yet. The copy is itself a database.
 func (d *DB) Backup(ctx context.Context, to string) error {
-	return d.exclusive(ctx, "backup", func(progress func()) error {
+	return d.exclusive(ctx, "backup", func() error {
 		if _, err := os.Lstat(to); err == nil {
 			return fmt.Errorf("%s: %w", to, harness.ErrExists)
 		}
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return err
 		}
-		return d.copyTo(ctx, d.path, to, progress)
+		return d.copyTo(ctx, d.path, to)
 	})
 }
 
@@ -48,12 +48,12 @@ func Restore(ctx context.Context, path, from string, o Options) (kept string, er
 	if err := d.prepareDir(); err != nil {
 		return "", fmt.Errorf("restore: %w", d.unusable(err))
 	}
-	err = d.exclusive(ctx, "restore", func(progress func()) error {
+	err = d.exclusive(ctx, "restore", func() error {
 		fresh := d.path + ".restoring"
 		if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := d.copyTo(ctx, from, fresh, progress); err != nil {
+		if err := d.copyTo(ctx, from, fresh); err != nil {
 			return err
 		}
 		kept, err = d.replaceBy(fresh)
@@ -64,7 +64,7 @@ func Restore(ctx context.Context, path, from string, o Options) (kept string, er
 
 // copyTo copies a database whose lock is held, checks the copy and puts it at a
 // path where nothing is.
-func (d *DB) copyTo(ctx context.Context, from, to string, progress func()) (err error) {
+func (d *DB) copyTo(ctx context.Context, from, to string) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".new-*")
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (d *DB) copyTo(ctx context.Context, from, to string, progress func()) (err 
 			err = errors.Join(err, removeErr)
 		}
 	}()
-	if err := errors.Join(copyFile(ctx, from, temp, progress), temp.Sync(), temp.Close()); err != nil {
+	if err := errors.Join(copyFile(ctx, from, temp), temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
 	if err := d.verifyCopy(temp.Name(), from); err != nil {
@@ -86,13 +86,12 @@ func (d *DB) copyTo(ctx context.Context, from, to string, progress func()) (err 
 	return syncDir(filepath.Dir(to))
 }
 
-func copyFile(ctx context.Context, from string, to io.Writer, progress func()) error {
+func copyFile(ctx context.Context, from string, to io.Writer) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	for err == nil {
-		progress()
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 			break

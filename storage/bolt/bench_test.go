@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -245,4 +246,38 @@ func BenchmarkOpen(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkThreeWriters lets three users of one file, each with a lock of its
+// own as three processes have, commit 50 times a second.
+func BenchmarkThreeWriters(b *testing.B) {
+	first := openBench(b)
+	users := []*bolt.DB{first}
+	for range 2 {
+		db, err := bolt.Open(first.Path(), bolt.Options{})
+		check(b, err)
+		b.Cleanup(func() { check(b, db.Close()) })
+		users = append(users, db)
+	}
+	took := make([][]time.Duration, len(users))
+	var wait sync.WaitGroup
+	for i, db := range users {
+		wait.Go(func() {
+			tick := time.NewTicker(20 * time.Millisecond)
+			defer tick.Stop()
+			for range max(b.N, 50) {
+				<-tick.C
+				start := time.Now()
+				if err := db.Prompts().Add(b.Context(), "s", text(i)); err != nil {
+					b.Error(err)
+				}
+				took[i] = append(took[i], time.Since(start))
+			}
+		})
+	}
+	wait.Wait()
+	all := slices.Concat(took...)
+	slices.Sort(all)
+	b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-µs")
 }

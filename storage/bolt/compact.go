@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -21,7 +20,7 @@ const (
 // the last traces of what was removed. It returns the sizes in bytes. The old
 // file is replaced, not kept.
 func (d *DB) Compact(ctx context.Context) (before, after int64, err error) {
-	err = d.exclusive(ctx, "compaction", func(progress func()) (err error) {
+	err = d.exclusive(ctx, "compaction", func() (err error) {
 		fresh := d.path + ".compacting"
 		if err := removeLockFile(fresh); err != nil {
 			return err
@@ -37,8 +36,7 @@ func (d *DB) Compact(ctx context.Context) (before, after int64, err error) {
 		if err := d.checkSmall(); err != nil {
 			return err
 		}
-		progress()
-		if before, after, err = d.rewrite(ctx, fresh, progress); err != nil {
+		if before, after, err = d.rewrite(ctx, fresh); err != nil {
 			return err
 		}
 		if err := d.handle.closeDB(); err != nil {
@@ -68,46 +66,20 @@ func (d *DB) tidy(ctx context.Context) error {
 
 // rewrite copies all buckets of the open handle to a new file and closes the
 // handle.
-func (d *DB) rewrite(ctx context.Context, fresh string, progress func()) (before, after int64, err error) {
+func (d *DB) rewrite(ctx context.Context, fresh string) (before, after int64, err error) {
 	dst, err := bbolt.Open(fresh, 0o600, &bbolt.Options{Timeout: boltWait, FreelistType: bbolt.FreelistMapType, NoSync: true})
 	if err != nil {
 		return 0, 0, err
 	}
-	stop := keepShowing(ctx, progress)
 	err = d.guarded(false, func(t *tx) error {
 		before = t.b.Size()
 		return bbolt.Compact(dst, t.b.DB(), compactBatch)
 	})
-	stop()
 	if err = errors.Join(err, dst.Sync(), dst.Close(), context.Cause(ctx)); err != nil {
 		return 0, 0, err
 	}
 	after, err = d.trim(fresh)
 	return before, after, err
-}
-
-// keepShowing calls progress until the returned function is called, which waits
-// for that.
-func keepShowing(ctx context.Context, progress func()) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(progressEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				progress()
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
 }
 
 // trim cuts a file to the pages it uses and returns its size: bbolt doubles a

@@ -26,3 +26,18 @@ func HoldLock(path string, h harness.Holder) (release func() error, err error) {
 	}
 	return l.release, nil
 }
+
+// LockWait is how long a process waits for one that shows no progress.
+const LockWait = lockWait
+
+// WorkFor announces work that takes a time.
+func (d *DB) WorkFor(ctx context.Context, long time.Duration, began func()) error {
+	return d.exclusive(ctx, "test", func() error {
+		began()
+		select {
+		case <-ctx.Done():
+		case <-time.After(long):
+		}
+		return context.Cause(ctx)
+	})
+}

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// keepOpen is how long an unused handle stays open. It keeps the steps of
-	// one turn from opening the file again and is well below the 100 ms that
-	// others may be kept waiting.
-	keepOpen = 25 * time.Millisecond
+	// keepOpen is how long an unused handle stays open. It keeps a burst, such
+	// as the reads at the start, from opening the file again and again. Others
+	// wait for it, and opening takes a tenth of a millisecond.
+	keepOpen = 2 * time.Millisecond
 	// boltWait bounds bbolt's own wait for its lock, which only a program that
 	// does not take cairn.db.lock can hold.
 	boltWait = time.Second

@@ -54,7 +54,12 @@ func (v *Owners) take(ctx context.Context, op string, meta harness.Session, h ha
 		} else if alive && !force {
 			return &harness.HeldError{Session: meta.ID, Holder: holder}
 		}
-		lease.Generation = last + 1
+		// Lock files can be ahead of a database that was restored.
+		newest, err := t.lastGeneration(meta.ID)
+		if err != nil {
+			return err
+		}
+		lease.Generation = max(last, newest) + 1
 		if err := t.takeOwnership(leaseKey{meta.ID, lease.Generation}, h); err != nil {
 			return err
 		}

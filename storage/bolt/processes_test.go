@@ -294,3 +294,28 @@ func TestBusyProcessStarvesNobody(t *testing.T) {
 		t.Fatalf("%d prompts of %d and %d", len(prompts), mine, theirs)
 	}
 }
+
+// TestOthersWaitForAnnouncedWork waits for work that takes longer than the
+// usual wait and says so.
+func TestOthersWaitForAnnouncedWork(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), bolt.FileName)
+	db, err := bolt.Open(path, bolt.Options{Purpose: "worker"})
+	ok(t, err)
+	defer func() { ok(t, db.Close()) }()
+	other, err := bolt.Open(path, bolt.Options{})
+	ok(t, err)
+	defer func() { ok(t, other.Close()) }()
+	other.Rest()
+	began, waited := make(chan struct{}), make(chan error)
+	go func() {
+		<-began
+		// The usual wait is two seconds. This is a stop only for a store that
+		// does not wait for work that goes on.
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		waited <- other.Prompts().Add(ctx, "s", "x")
+	}()
+	ok(t, db.WorkFor(t.Context(), bolt.LockWait+500*time.Millisecond, func() { close(began) }))
+	ok(t, <-waited)
+}

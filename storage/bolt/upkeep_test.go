@@ -116,6 +116,10 @@ func TestRestoreReplacesADamagedDatabase(t *testing.T) {
 	got, errs := ask(t, restored)
 	compare(t, "the restored database", want, got, errs)
 
+	// Somebody who had a session open when the database was replaced has lost it.
+	held, err := restored.Owners().Acquire(t.Context(), harness.Session{ID: "alpha"}, harness.Holder{})
+	ok(t, err)
+
 	// A second one in the same second keeps both.
 	second, err := bolt.Restore(t.Context(), path, backup, bolt.Options{Now: clock.Now})
 	ok(t, err)
@@ -128,6 +132,14 @@ func TestRestoreReplacesADamagedDatabase(t *testing.T) {
 	if len(errs) != 0 {
 		t.Fatalf("errors %v", errs)
 	}
+	m := harness.UserText("x")
+	if _, err := restored.Transcript().Append(t.Context(), held, harness.Record{Message: &m}); !errors.Is(err, harness.ErrLost) {
+		t.Fatalf("error %v", err)
+	}
+	next, err := restored.Owners().Acquire(t.Context(), harness.Session{ID: "alpha"}, harness.Holder{})
+	ok(t, err)
+	_, err = restored.Transcript().Append(t.Context(), next, harness.Record{Message: &m})
+	ok(t, err)
 }
 
 func TestPurgeAndCompactLeaveNoTrace(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"cairn/ui/chat"
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
+	"cairn/ui/render"
 	"cairn/ui/screen"
 )
 
@@ -82,7 +83,7 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m.change(chat.Open{Session: m.deps.NewSession(), New: true})
 	case chat.WantHelp:
 		h, _, _ := overlay.NewHelp(overlay.HelpConfig{
-			Title: "chat", Bindings: m.chat.Bindings(), Notes: m.deps.HelpNotes, Theme: m.look.theme,
+			Title: "chat", Bindings: append(m.chat.Bindings(), commands()...), Notes: m.deps.HelpNotes, Theme: m.look.theme,
 		}).Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
 		m.help = &h
 	case chat.WantCopy:
@@ -99,6 +100,19 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m, tea.Quit
 	}
 	return m, nil
+}
+
+// commands are the slash commands as the help shows them.
+func commands() []render.Binding {
+	var list []render.Binding
+	for _, s := range chat.Slashes() {
+		keys := []string{"/" + s.Name}
+		for _, o := range s.Other {
+			keys = append(keys, "/"+o)
+		}
+		list = append(list, render.Binding{Action: "slash." + s.Name, Keys: keys, Help: s.Help, Group: "Commands"})
+	}
+	return list
 }
 
 // quit leaves the chat in front; the program ends when it is saved.

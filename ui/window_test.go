@@ -104,7 +104,7 @@ func TestHelpListsTheLiveKeys(t *testing.T) {
 		deps := w.Deps("talk", true)
 		deps.Keys = map[string][]string{"chat.sessions": {"ctrl+l"}}
 		d := w.Start(deps, 120, 40)
-		d.Press("?").Shows("Help", "ctrl+l", "sessions").Press("esc").Hides("Help")
+		d.Press("?").Shows("Help", "ctrl+l", "sessions").Type("slash").Shows("/remember", "/takeover").Press("esc").Hides("Help")
 		d.Press("f1").Shows("Help").Press("esc")
 		d.Press("ctrl+l").Shows("Sessions")
 	})

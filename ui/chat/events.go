@@ -88,7 +88,6 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		m = m.keep(e)
 	case harness.EventText, harness.EventThinking:
 		l.add(m.deps.Markdown, e)
-		m.turn.step = max(m.turn.step, e.Attempt)
 	case harness.EventReset:
 		m.turn.live = &live{attempt: e.Attempt, text: render.NewStream(m.deps.Markdown), thought: render.NewStream(m.deps.Markdown)}
 	case harness.EventMessage:
@@ -147,6 +146,7 @@ func (m Model) answered(e harness.Event) Model {
 	if e.Message == nil || e.Message.Role != harness.RoleAssistant {
 		return m
 	}
+	m.turn.step++
 	attempt := m.turn.live.attempt
 	m.turn.live = newLive(m.deps.Markdown)
 	m.turn.live.attempt = attempt

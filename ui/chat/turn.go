@@ -27,7 +27,7 @@ type turn struct {
 	phase phase
 	run   harness.RunID
 	since time.Time
-	// step counts model calls.
+	// step is the number of the model call that is under way.
 	step int
 	live *live
 	// stop ends following, not the run.
@@ -51,7 +51,7 @@ func (t turn) runs(id harness.RunID) bool { return t.active() && id != "" && t.r
 func (m Model) begin(text string) (Model, context.Context) {
 	ctx, stop := context.WithCancel(m.ctx)
 	m.turn = turn{
-		n: m.turn.n + 1, phase: phaseStarting, since: m.deps.Now(), stop: stop, sent: text,
+		n: m.turn.n + 1, phase: phaseStarting, since: m.deps.Now(), step: 1, stop: stop, sent: text,
 		live: newLive(m.deps.Markdown),
 	}
 	m.notice, m.failed = "", nil

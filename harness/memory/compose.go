@@ -157,6 +157,7 @@ func start(history []harness.Record) (int, *harness.Message, error) {
 				i--
 			}
 			return i, &note, nil
+		default:
 		}
 	}
 	return 0, nil, nil

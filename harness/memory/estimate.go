@@ -74,7 +74,7 @@ func weigh(s string) int {
 
 // asciiWeights are quarter tokens by byte: one for letters and white space,
 // two for the rest.
-var asciiWeights = func() (w [utf8.RuneSelf]uint8) {
+var asciiWeights = func() (w [utf8.RuneSelf]uint8) { //nolint:gochecknoglobals // a table that nobody changes
 	for c := range w {
 		w[c] = 2
 		if c == ' ' || c == '\n' || c == '\t' || unicode.IsLetter(rune(c)) {

@@ -26,13 +26,13 @@ type Answer struct {
 }
 
 // finalQuota are the words of refusals that no waiting mends, also with 429.
-var finalQuota = []string{
+var finalQuota = []string{ //nolint:gochecknoglobals // a table that nobody changes
 	"insufficient_quota", "billing", "credit", "quota", "payment", "suspended", "spending limit",
 	"usage limit", "insufficient balance", "insufficient_balance", "spend limit",
 }
 
 // passing are the words of refusals inside a stream that pass.
-var passing = []string{"overloaded", "rate_limit", "rate limit", "too many requests", "resource_exhausted", "throttl"}
+var passing = []string{"overloaded", "rate_limit", "rate limit", "too many requests", "resource_exhausted", "throttl"} //nolint:gochecknoglobals // a table that nobody changes
 
 // perMinute says of a quota that it fills up again by itself.
 var perMinute = regexp.MustCompile(`per[ _-]?(?:second|minute|min\b)`)
@@ -108,8 +108,9 @@ func Passes(k ErrorKind) bool {
 	switch k {
 	case KindRateLimit, KindServer, KindNetwork, KindIncomplete, KindIdle:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // kindOfStatus sorts by HTTP status alone.

@@ -81,7 +81,7 @@ func (f *Fallback) rest(i int, until time.Time) {
 
 func (f *Fallback) now() time.Time {
 	if f.Now == nil {
-		return time.Now()
+		return time.Now() //nolint:forbidigo // the real clock, where none is given
 	}
 	return f.Now()
 }

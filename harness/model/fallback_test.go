@@ -36,6 +36,7 @@ func TestFallbackMovesOnAndRemembers(t *testing.T) {
 				text += d.Text
 			case model.DeltaReset:
 				text = ""
+			default:
 			}
 		})
 		if reply.Model != want || (err == nil) != (want != "") || !reflect.DeepEqual(asked, wantAsked) || err == nil && text != "" {

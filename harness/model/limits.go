@@ -15,7 +15,7 @@ const number = `(\d[\d,_]*)`
 
 // windowLimits find the allowed number of tokens in the sentences with which
 // providers refuse a request that is too long. The first group is the limit.
-var windowLimits = []*regexp.Regexp{
+var windowLimits = []*regexp.Regexp{ //nolint:gochecknoglobals // a table that nobody changes
 	regexp.MustCompile(`maximum context length (?:is|of) ` + number),
 	regexp.MustCompile(`too long: ` + number + ` tokens > ` + number),
 	regexp.MustCompile(`exceeds the maximum number of tokens allowed \(` + number),
@@ -32,7 +32,7 @@ var windowLimits = []*regexp.Regexp{
 
 // replyLimits find the allowed reply in the sentences with which providers
 // refuse a reply budget. The first group is the limit.
-var replyLimits = []*regexp.Regexp{
+var replyLimits = []*regexp.Regexp{ //nolint:gochecknoglobals // a table that nobody changes
 	regexp.MustCompile(`supports at most ` + number + ` (?:completion|output) tokens`),
 	regexp.MustCompile(`max_tokens: \d+ > ` + number),
 	regexp.MustCompile(`valid range of max_tokens is \[\d+, ?` + number + `\]`),
@@ -54,7 +54,7 @@ var (
 )
 
 // overflowWords are said of a request that does not fit, when no limit is.
-var overflowWords = []string{
+var overflowWords = []string{ //nolint:gochecknoglobals // a table that nobody changes
 	"context_length_exceeded", "exceed_context_size", "context length", "maximum context",
 	"context window", "context size", "too many tokens", "prompt is too long", "input is too long",
 	"input too long", "reduce the length", "request_too_large", "number of tokens allowed",

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -44,7 +45,7 @@ func (i Idle) Stream(ctx context.Context, req Request, emit func(Delta)) (Reply,
 		timer.Reset(limit)
 		emit(d)
 	})
-	if err != nil && ctx.Err() == nil && context.Cause(inner) == error(idle) {
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(inner), idle) {
 		return Reply{}, idle
 	}
 	return reply, err

@@ -19,13 +19,13 @@ type echoIn struct {
 	Tags  []string `json:"tags,omitempty"`
 }
 
-func echo(t testing.TB, name string) Tool {
-	t.Helper()
+func echo(tb testing.TB, name string) Tool {
+	tb.Helper()
 	made, err := New(name, "Say it.", func(_ context.Context, _ Call, in echoIn) (string, error) {
 		return in.Text, nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return made
 }
@@ -34,12 +34,12 @@ func running(run func(context.Context, Call) (string, error)) Tool {
 	return Tool{Name: "t", Run: run}
 }
 
-func setOf(t testing.TB, tools ...Tool) *Set {
-	t.Helper()
+func setOf(tb testing.TB, tools ...Tool) *Set {
+	tb.Helper()
 	var s Set
 	for _, made := range tools {
 		if err := s.Add(made); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return &s

@@ -42,7 +42,7 @@ func newApp(s Streams, wire Wire) *app {
 
 // run parses the arguments and executes the command.
 func (a *app) run(ctx context.Context, args []string) error {
-	root, args, err := a.command(args)
+	root, args, err := a.command(args) //nolint:contextcheck // what it makes takes the context that cobra hands on
 	if err != nil {
 		return err
 	}

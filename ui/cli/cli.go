@@ -53,7 +53,7 @@ func System() Streams {
 		InTTY:  term.IsTerminal(os.Stdin.Fd()),
 		OutTTY: term.IsTerminal(os.Stdout.Fd()),
 		ErrTTY: term.IsTerminal(os.Stderr.Fd()),
-		Getenv: os.Getenv, Now: time.Now,
+		Getenv: os.Getenv, Now: time.Now, //nolint:forbidigo // the clock that all others are handed
 	}
 	if s.OutTTY {
 		// A terminal that does not tell its width is one of unknown width.

@@ -76,7 +76,7 @@ func readFile(path string, project bool) (file, error) {
 	if err != nil {
 		return file{}, configOpen(path, err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
 	if err != nil {
 		return file{}, configOpen(path, err)

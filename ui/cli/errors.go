@@ -133,7 +133,8 @@ func cause(err error) error {
 // complaints, each with the program's name.
 func (a *app) complain(text string) {
 	for line := range strings.Lines(text) {
-		fmt.Fprintf(a.s.Err, "cairn: %s\n", a.safeErr(strings.TrimSuffix(line, "\n")))
+		// Where complaints go nowhere, there is nowhere to complain of it.
+		_, _ = fmt.Fprintf(a.s.Err, "cairn: %s\n", a.safeErr(strings.TrimSuffix(line, "\n")))
 	}
 }
 

@@ -30,7 +30,7 @@ func (a *app) logger() (*slog.Logger, error) {
 		dir, err := stateDir(a.s)
 		if err != nil {
 			a.log = slog.New(slog.DiscardHandler)
-			return a.log, nil
+			return a.log, nil //nolint:nilerr // without a home there is no usual log, and that is no failure
 		}
 		path = filepath.Join(dir, "cairn.log")
 	}

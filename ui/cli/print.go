@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -119,7 +120,7 @@ func (p *printing) remember(ctx context.Context, prompt string) {
 		return
 	}
 	if err := p.store.Prompts.Add(ctx, p.target.session.ID, prompt); err != nil {
-		p.log.Warn("add to the prompt history", "session", p.target.session.ID, "error", err)
+		p.log.Warn("add to the prompt history", slog.String("session", string(p.target.session.ID)), slog.Any("error", err))
 	}
 }
 
@@ -246,7 +247,7 @@ func (p *printing) asked(ctx context.Context) <-chan harness.Holder {
 	}
 	changes, err := p.store.Watch.Watch(ctx)
 	if err != nil {
-		p.log.Warn("watch the store", "error", err)
+		p.log.Warn("watch the store", slog.Any("error", err))
 		return nil
 	}
 	taker := make(chan harness.Holder, 1)

@@ -135,6 +135,7 @@ func (p *streamPrinter) event(e harness.Event) error {
 			}
 			p.shown = 0
 		}
+	default:
 	}
 	p.aside(e)
 	return p.out.err
@@ -177,6 +178,7 @@ func (a *app) aside(e harness.Event) {
 		if a.flags.verbose && e.Call != nil {
 			a.notice("tool %s", e.Call.Name)
 		}
+	default: // the answer, or nothing to tell
 	}
 }
 

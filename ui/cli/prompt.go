@@ -23,7 +23,7 @@ const stdinPatience = 2 * time.Second
 // prompt puts the prompt together: the words, then what comes through
 // standard input if it is piped or "-" asks for it, then the files. Empty
 // means that there is none.
-func (a *app) prompt(ctx context.Context, words []string, files []string) (string, error) {
+func (a *app) prompt(ctx context.Context, words, files []string) (string, error) {
 	var parts []string
 	asked := false
 	var typed []string
@@ -104,7 +104,7 @@ func (a *app) attach(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("attach %s: %w", name, err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	info, err := f.Stat()
 	switch {
 	case err != nil:

@@ -272,9 +272,8 @@ func mistyped(cmd *cobra.Command, words []string, print bool) error {
 		return nil
 	}
 	if len(words) > 1 {
-		meant, _, err := cmd.Find([]string{best, words[1]})
-		if err != nil || meant.Name() == best && best != "search" {
-			return nil
+		if meant, _, err := cmd.Find([]string{best, words[1]}); err != nil || meant.Name() == best && best != "search" {
+			return nil //nolint:nilerr // no such command: it is a prompt
 		}
 	}
 	return usage("there is no command %q; did you mean %s? To send it as a prompt: cairn -- %s", words[0], best, words[0])

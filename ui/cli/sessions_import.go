@@ -54,7 +54,7 @@ func (a *app) readImport(name string) ([]imported, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, cause(err))
 		}
-		defer f.Close()
+		defer f.Close() //nolint:errcheck // it was only read
 		in = f
 	}
 	list, err := parseImport(in)

@@ -15,7 +15,7 @@ import (
 func onDisk(w *scriptWorld) Wire {
 	wire := w.wire()
 	wire.OpenStore = func(_ context.Context, dir string, o StoreOptions) (Store, error) {
-		db, err := bolt.Open(filepath.Join(dir, bolt.FileName), bolt.Options{
+		db, err := bolt.Open(filepath.Join(dir, bolt.FileName), bolt.Options{ //nolint:contextcheck // opening takes none
 			Now: o.Now, Logger: o.Log, Purpose: o.Purpose, Terminal: o.Terminal,
 		})
 		if err != nil {
@@ -33,7 +33,7 @@ func onDisk(w *scriptWorld) Wire {
 func TestStoresThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	good := sample(t)
-	for name, bytes := range map[string][]byte{
+	for name, data := range map[string][]byte{
 		"empty":           {},
 		"one byte":        good[:1],
 		"one page":        good[:4096],
@@ -45,7 +45,7 @@ func TestStoresThatCannotBeUsed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			unusable(t, bytes)
+			unusable(t, data)
 		})
 	}
 }

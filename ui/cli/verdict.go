@@ -30,6 +30,7 @@ func (p *printing) verdict(ctx context.Context, r harness.Result) error {
 			return fail(ExitInterrupted, "interrupted%s", kept)
 		}
 		return fail(ExitFailed, "the answer was cancelled%s", kept)
+	default:
 	}
 	if ctx.Err() != nil {
 		return fail(ExitInterrupted, "interrupted%s", kept)

@@ -26,7 +26,7 @@ const (
 )
 
 // budgets are the tokens of reasoning for each effort.
-var budgets = map[string]int64{"low": 2048, "medium": 8192, "high": 24576}
+var budgets = map[string]int64{"low": 2048, "medium": 8192, "high": 24576} //nolint:gochecknoglobals // a table that nobody changes
 
 // Options say how to reach the service.
 type Options struct {

@@ -71,14 +71,14 @@ func New(o Overrides) *Catalogue {
 }
 
 // main are the providers whose keys are looked for, in this order.
-var main = []string{"anthropic", "openai", "gemini", "openrouter"}
+var main = []string{"anthropic", "openai", "gemini", "openrouter"} //nolint:gochecknoglobals // a table that nobody changes
 
 // Main returns the ids of the providers whose default model is used when a key
 // for them is found, in order of preference.
 func Main() []string { return slices.Clone(main) }
 
 // builtin are the providers with variables of their own and the local servers.
-var builtin = []Provider{
+var builtin = []Provider{ //nolint:gochecknoglobals // a table that nobody changes
 	{ID: "anthropic", Kind: Anthropic, BaseVar: "ANTHROPIC_BASE_URL", KeyVars: []string{"ANTHROPIC_API_KEY"}},
 	{ID: "openai", Kind: OpenAI, BaseVar: "OPENAI_BASE_URL", KeyVars: []string{"OPENAI_API_KEY"}},
 	{ID: "gemini", Kind: Gemini, BaseVar: "GOOGLE_GEMINI_BASE_URL", KeyVars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},

@@ -243,8 +243,9 @@ func (e Env) adaptor(ctx context.Context, p catalogue.Provider, name, key string
 			return nil, config("%s has no address; put its base URL into the configuration", p.ID)
 		}
 		return compat.New(ctx, compat.Options{Provider: p.ID, Model: name, Key: key, BaseURL: strings.TrimRight(base, "/"), HTTP: e.HTTP, Effort: effort})
+	default:
+		return nil, config("no adaptor speaks to a provider of the kind %q", p.Kind)
 	}
-	return nil, config("no adaptor speaks to a provider of the kind %q", p.Kind)
 }
 
 func config(format string, args ...any) *model.Error {

@@ -180,8 +180,8 @@ func TestReasoningOfTheTurnGoesBackAndOlderDoesNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	thought := func(text, model string) harness.Message {
-		return harness.Message{Role: harness.RoleAssistant, Model: model, Parts: []harness.Part{
+	thought := func(text, by string) harness.Message {
+		return harness.Message{Role: harness.RoleAssistant, Model: by, Parts: []harness.Part{
 			{Kind: harness.PartThinking, Text: text},
 			{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "c" + text, Name: "f", Input: []byte("{}")}},
 		}}

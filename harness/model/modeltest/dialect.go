@@ -30,12 +30,17 @@ type Dialect interface {
 	Usage(input, cached, output, reasoning int) []Event
 	// End ends the stream.
 	End() []Event
+	Refuser
+	// Request reads a request.
+	Request(body []byte) (Request, error)
+}
+
+// Refuser renders how a service says no.
+type Refuser interface {
 	// Failure is an error inside a stream.
 	Failure(message string) []Event
 	// Refusal is the body of a refusal with an HTTP status.
 	Refusal(status int, message string) string
-	// Request reads a request.
-	Request(body []byte) (Request, error)
 }
 
 // Request is what a service understands of a request.

@@ -1,3 +1,4 @@
+//nolint:thelper // these are the tests themselves: a failure must point into them
 package modeltest
 
 import (
@@ -131,7 +132,7 @@ func secrecy(t *testing.T, s Subject) {
 func noKeyIn(t *testing.T, s Subject, url string) {
 	t.Helper()
 	_, _, err := ask(t, s.New(t, url, key), hello())
-	wantError(t, model.KindNetwork, err)
+	_ = wantError(t, model.KindNetwork, err)
 	for ; err != nil; err = errors.Unwrap(err) {
 		if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), key) {
 			t.Errorf("the error tells the key: %#v", err)
@@ -143,7 +144,7 @@ func noKeyIn(t *testing.T, s Subject, url string) {
 // listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,4 @@
+//nolint:thelper // these are the tests themselves: a failure must point into them
 package modeltest
 
 import (

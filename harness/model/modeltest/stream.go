@@ -1,3 +1,4 @@
+//nolint:thelper // these are the tests themselves: a failure must point into them
 package modeltest
 
 import (
@@ -205,7 +206,7 @@ func resetAfterEnd(t *testing.T, s Subject) {
 		return
 	}
 	// The reset may overtake the end on its way, which is an early end.
-	wantError(t, model.KindIncomplete, err)
+	_ = wantError(t, model.KindIncomplete, err)
 }
 
 func halfEvent(t *testing.T, s Subject) {
@@ -217,7 +218,7 @@ func halfEvent(t *testing.T, s Subject) {
 		a.Raw(whole[:len(whole)-8])
 	})
 	_, seen, err := ask(t, s.New(t, svc.URL, key), hello())
-	wantError(t, model.KindIncomplete, err)
+	_ = wantError(t, model.KindIncomplete, err)
 	if seen.text != "Hel" {
 		t.Fatalf("streamed %q", seen.text)
 	}
@@ -339,6 +340,7 @@ func retry(t *testing.T, s Subject) {
 			retried = i
 		case model.DeltaReset:
 			reset = i
+		default:
 		}
 	}
 	if retried < 0 || reset != retried+1 || !reply.Usage.Incomplete {

@@ -80,6 +80,7 @@ func askWith(ctx context.Context, m model.Model, r model.Request, see func(model
 			seen.thinking += d.Text
 		case model.DeltaReset:
 			seen.text, seen.thinking = "", ""
+		default:
 		}
 	})
 	return reply, seen, err
@@ -87,10 +88,12 @@ func askWith(ctx context.Context, m model.Model, r model.Request, see func(model
 
 // hello is the plainest request.
 func hello() model.Request {
-	return model.Request{System: "Be brief.", Messages: []harness.Message{harness.UserText("hello")}, Tools: []model.ToolSpec{nowTool}}
+	return model.Request{System: "Be brief.", Messages: []harness.Message{harness.UserText("hello")}, Tools: []model.ToolSpec{nowTool()}}
 }
 
-var nowTool = model.ToolSpec{Name: "now", Description: "Tells the time.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}
+func nowTool() model.ToolSpec {
+	return model.ToolSpec{Name: "now", Description: "Tells the time.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}
+}
 
 // wantText fails unless the reply is whole and is this text.
 func wantText(t *testing.T, want string, reply model.Reply, seen told, err error) {

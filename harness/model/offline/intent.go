@@ -40,7 +40,7 @@ type patterns struct {
 
 // compiled are the patterns. They take a millisecond, which only a start
 // without a model has to spend.
-var compiled = sync.OnceValue(func() patterns {
+var compiled = sync.OnceValue(func() patterns { //nolint:gochecknoglobals // compiled once, when first needed
 	return patterns{
 		greeting:  regexp.MustCompile(`(?i)^\s*(?:hi|hello|hey|help|good (?:morning|afternoon|evening|day)|(?:who|what) are you|what can you do|what is this)\b[^\n]*$`),
 		document:  regexp.MustCompile(`(?i)^\s*(?:(?:please|show|give|write|stream|print|me|us|a|some|the|very)\s+)*long[ -](?:markdown|document|text|answer)\b`),

@@ -253,6 +253,7 @@ func saidSoFar(turn []harness.Message) string {
 			b.Reset()
 		case harness.RoleAssistant:
 			b.WriteString(m.Text())
+		default:
 		}
 	}
 	return b.String()

@@ -40,6 +40,7 @@ func (a *assembler) add(p fantasy.StreamPart) {
 		if !p.ProviderExecuted {
 			a.call(p)
 		}
+	default: // beginnings and ends tell nothing that the pieces do not
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 const MaxEvent = 16 << 20
 
 // done is the event with which OpenAI's streams end.
-var done = []byte("[DONE]")
+var done = []byte("[DONE]") //nolint:gochecknoglobals // a table that nobody changes
 
 // errTooLong is the error of an event beyond [MaxEvent].
 var errTooLong = fmt.Errorf("one event is larger than the limit of %d MiB", MaxEvent>>20)
@@ -246,6 +246,6 @@ func (e *events) end(err error) {
 func (e *events) fail(failed *model.Error) {
 	failed.Provider = e.t.Provider
 	failed.Message = model.Sentence(failed.Message, e.t.Secrets...)
-	e.x.fail(failed)
+	_ = e.x.fail(failed) // the exchange keeps it
 	e.err = io.EOF
 }

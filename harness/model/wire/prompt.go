@@ -120,8 +120,9 @@ func role(r harness.Role) fantasy.MessageRole {
 		return fantasy.MessageRoleAssistant
 	case harness.RoleTool:
 		return fantasy.MessageRoleTool
+	default:
+		return fantasy.MessageRoleUser
 	}
-	return fantasy.MessageRoleUser
 }
 
 // content translates the parts of message i.

@@ -40,7 +40,7 @@ type Transport struct {
 // Shared returns the transport below all models. Unlike the default one it asks
 // a silent connection whether it still lives, so that one that died while the
 // machine slept is noticed within seconds and not at the idle limit.
-var Shared = sync.OnceValue(func() http.RoundTripper {
+var Shared = sync.OnceValue(func() http.RoundTripper { //nolint:gochecknoglobals // connections are shared by all models of the program
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		// The program has chosen another transport for everything.
@@ -61,7 +61,7 @@ func (t *Transport) Client() *http.Client {
 }
 
 // usual are the headers of an SDK that are sent.
-var usual = []string{"Content-Type", "Accept"}
+var usual = []string{"Content-Type", "Accept"} //nolint:gochecknoglobals // a table that nobody changes
 
 // RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(sdk *http.Request) (*http.Response, error) {
@@ -146,7 +146,7 @@ func (t *Transport) refusal(resp *http.Response) *model.Error {
 func (t *Transport) answer(status int, h http.Header, body []byte) *model.Error {
 	now := t.Now
 	if now == nil {
-		now = time.Now
+		now = time.Now //nolint:forbidigo // the real clock, where none is given
 	}
 	return model.Answer{Provider: t.Provider, Status: status, Header: h, Body: body, Secrets: t.Secrets, Now: now()}.Err()
 }

@@ -33,7 +33,7 @@ var (
 const maxPath = 4_096
 
 // secretFiles are patterns for the last name of a path, in lower case.
-var secretFiles = []string{
+var secretFiles = []string{ //nolint:gochecknoglobals // a table that nobody changes
 	".env*", "*.env", ".netrc", "_netrc", ".npmrc", ".yarnrc*", ".pypirc", ".pgpass", ".my.cnf", ".dockercfg", ".htpasswd",
 	".git-credentials", "credentials*", ".credentials*", "secrets.*", "secret.*", ".secret*", "*.secret", "*.secrets",
 	"*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "*.gpg", "*.keychain*",
@@ -41,11 +41,11 @@ var secretFiles = []string{
 }
 
 // secretDirs are directories below which nothing is read, in lower case.
-var secretDirs = []string{".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".gcloud", ".config/gcloud", ".password-store", ".secrets"}
+var secretDirs = []string{".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".gcloud", ".config/gcloud", ".password-store", ".secrets"} //nolint:gochecknoglobals // a table that nobody changes
 
 // systemDirs hold no files in the usual sense: their reading tells of this
 // process, or has effects.
-var systemDirs = []string{"/proc", "/sys", "/dev"}
+var systemDirs = []string{"/proc", "/sys", "/dev"} //nolint:gochecknoglobals // a table that nobody changes
 
 // place is a path that passed: what it is called, and where it really is
 // below the opened root.

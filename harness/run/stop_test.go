@@ -1,0 +1,212 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/model"
+	"cairn/harness/tool"
+)
+
+func TestCancelWinsOverAPauseUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := memory1()
+		w := equip(t, s, calls("slow"), nil, newTool(t, "slow", tool.Manual, func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "", ctx.Err()
+		}))
+		h := w.start(t, "go", "")
+		synctest.Wait()
+		paused := make(chan error)
+		go func() { paused <- w.Pause(t.Context(), h.ID()) }()
+		time.Sleep(time.Second)
+		if err := w.Cancel(t.Context(), h.ID()); err != nil {
+			t.Error(err)
+		}
+		<-paused
+		if got := w.status(t, h.ID()); got.Status != harness.RunCancelled {
+			t.Errorf("the run is %s", got.Status)
+		}
+		w.branch(t)
+		if err := errors.Join(w.Cancel(t.Context(), h.ID()), w.Pause(t.Context(), h.ID())); err != nil {
+			t.Errorf("stopping what has ended gives %v", err)
+		}
+	})
+}
+
+func TestToolThatFinishedIsKnownAlsoAfterACancel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := memory1()
+		w := equip(t, s, calls("pay"), nil, newTool(t, "pay", tool.Manual, func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "paid", nil
+		}))
+		h := w.start(t, "go", "")
+		synctest.Wait()
+		if err := w.Cancel(t.Context(), h.ID()); err != nil {
+			t.Fatal(err)
+		}
+		msgs := w.branch(t)
+		if r := msgs[len(msgs)-1].Parts[0].Result; r == nil || r.Text != "paid" || r.Unknown {
+			t.Errorf("the call's result is %+v", r)
+		}
+	})
+}
+
+func TestVoidedTextIsNotKeptAsHalfAnAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := memory1()
+		w := open(t, s, s.journal, answering(func(ctx context.Context, _ model.Request, emit func(model.Delta)) (model.Reply, error) {
+			emit(model.Delta{Kind: model.DeltaText, Text: "void"})
+			time.Sleep(2 * time.Second)
+			emit(model.Delta{Kind: model.DeltaReset, Attempt: 2})
+			<-ctx.Done()
+			return model.Reply{}, ctx.Err()
+		}))
+		h := w.start(t, "go", "")
+		time.Sleep(1500 * time.Millisecond)
+		if got := w.status(t, h.ID()); got.Partial == nil || got.Partial.Text != "void" {
+			t.Fatalf("while it streams, %+v is on disk", got.Partial)
+		}
+		time.Sleep(time.Second)
+		if err := w.Pause(t.Context(), h.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.status(t, h.ID()); got.Partial != nil {
+			t.Errorf("void text is on disk: %+v", got.Partial)
+		}
+		if _, err := w.Resume(t.Context(), w.lease, h.ID(), harness.ResumeContinue); err != nil {
+			t.Fatal(err)
+		}
+		if msgs := w.branch(t); len(msgs) != 1 {
+			t.Errorf("the branch is %+v", msgs)
+		}
+		if err := w.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestStopOnAFullDiskSaysSoAndTheRunIsNotStuck(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := memory1()
+		j := &full{Journal: s.journal}
+		w := open(t, s, j, words(2))
+		h := w.start(t, "one", "")
+		time.Sleep(1500 * time.Millisecond)
+		j.left.Store(1000)
+		time.Sleep(5 * time.Second)
+		if err := w.Cancel(t.Context(), h.ID()); !errors.Is(err, errFull) {
+			t.Errorf("cancel gives %v", err)
+		}
+		res, err := h.Wait(t.Context())
+		if err != nil || res.Status != harness.RunFailed || res.Error == nil || res.Error.Kind != "store" {
+			t.Errorf("result %+v, %v", res, err)
+		}
+		runs, err := w.List(t.Context(), harness.RunFilter{Unfinished: true})
+		if err != nil || len(runs) != 1 || !runs[0].Interrupted {
+			t.Errorf("the runs are %+v, %v; want one that is interrupted", runs, err)
+		}
+		j.left.Store(0)
+		if _, err := w.start(t, "two", "").Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if msgs := w.branch(t); len(msgs) != 4 || !strings.HasPrefix(msgs[1].Text(), "word ") {
+			t.Errorf("the branch is %+v", msgs)
+		}
+	})
+}
+
+func TestStopWhileTheDiskIsFullTriesOnceMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := memory1()
+		j := &full{Journal: s.journal}
+		w := open(t, s, j, words(1))
+		h := w.start(t, "one", "")
+		j.left.Store(5)
+		time.Sleep(25 * time.Second) // the fifth wait, until 32 s
+		if err := w.Pause(t.Context(), h.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if msgs := w.branch(t); len(msgs) != 2 || msgs[1].Mark != harness.MarkNone {
+			t.Errorf("the branch is %+v, want the whole answer", msgs)
+		}
+	})
+}
+
+func TestUsageOfACallCutShortIsMarkedIncomplete(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := memory1()
+		w := open(t, s, s.journal, words(5))
+		h := w.start(t, "one", "")
+		time.Sleep(1500 * time.Millisecond)
+		if err := w.Pause(t.Context(), h.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.status(t, h.ID()); !got.Usage.Incomplete {
+			t.Errorf("after a pause in a call the usage is %+v", got.Usage)
+		}
+		s = memory1()
+		w = open(t, s, s.journal, answering(func(context.Context, model.Request, func(model.Delta)) (model.Reply, error) {
+			return model.Reply{}, &model.Error{Kind: model.KindAuth, Message: "no key"}
+		}))
+		if res, err := w.start(t, "one", "").Wait(t.Context()); err != nil || res.Usage.Incomplete {
+			t.Errorf("a refused request used %+v, %v", res.Usage, err)
+		}
+	})
+}
+
+func TestTakeoverInTheMiddleOfATool(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := memory1()
+		var ran atomic.Int32
+		slow := newTool(t, "pay", tool.Manual, func(context.Context) (string, error) {
+			ran.Add(1)
+			time.Sleep(time.Minute)
+			return "paid", nil
+		})
+		w := equip(t, s, calls("pay"), nil, slow)
+		h := w.start(t, "go", "")
+		time.Sleep(time.Second)
+		lease, err := s.owners.Force(t.Context(), harness.Session{ID: "s"}, harness.Holder{PID: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.owners.Release(t.Context(), lease); err != nil {
+			t.Fatal(err)
+		}
+		other := equip(t, s, calls("pay"), nil, slow)
+		h2, err := other.Resume(t.Context(), other.lease, h.ID(), harness.ResumeContinue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := false
+		for e := range h2.Events(t.Context(), 0) {
+			asked = asked || e.Type == harness.EventUncertain && e.Call != nil && e.Call.Name == "pay"
+		}
+		res, err := h2.Wait(t.Context())
+		if err != nil || res.Status != harness.RunAwaiting || !asked || ran.Load() != 1 {
+			t.Errorf("taken over it is %+v, %v, asked: %v, the tool ran %d times", res, err, asked, ran.Load())
+		}
+		res, err = h.Wait(t.Context())
+		if err != nil || res.Status != harness.RunFailed || res.Error == nil || res.Error.Kind != "lost" {
+			t.Errorf("for the one who lost it, it is %+v, %v", res, err)
+		}
+		if _, err := other.Start(t.Context(), harness.StartRequest{Lease: other.lease, Message: harness.UserText("x")}); !errors.Is(err, harness.ErrAwaiting) {
+			t.Errorf("a new message gives %v", err)
+		}
+	})
+}

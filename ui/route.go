@@ -82,10 +82,7 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 	case chat.WantNew:
 		return m.change(chat.Open{Session: m.deps.NewSession(), New: true})
 	case chat.WantHelp:
-		h, _, _ := overlay.NewHelp(overlay.HelpConfig{
-			Title: "chat", Bindings: append(m.chat.Bindings(), commands()...), Notes: m.deps.HelpNotes, Theme: m.look.theme,
-		}).Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
-		m.help = &h
+		return m.openHelp(), nil
 	case chat.WantCopy:
 		return m, clipboard(want.Text)
 	case chat.WantSuspend:
@@ -100,6 +97,22 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m, tea.Quit
 	}
 	return m, nil
+}
+
+// openHelp shows the keys of the screen in front.
+func (m Model) openHelp() Model {
+	c := overlay.HelpConfig{Notes: m.deps.HelpNotes, Theme: m.look.theme}
+	switch m.front {
+	case frontPicker:
+		c.Title, c.Bindings = "sessions", m.picker.Bindings()
+	case frontBrowser:
+		c.Title, c.Bindings = "memory", m.browser.Bindings()
+	case frontChat:
+		c.Title, c.Bindings = "chat", append(m.chat.Bindings(), commands()...)
+	}
+	h, _, _ := overlay.NewHelp(c).Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
+	m.help = &h
+	return m
 }
 
 // commands are the slash commands as the help shows them.

@@ -243,8 +243,15 @@ func (m Model) resize(msg tea.WindowSizeMsg) (tea.Model, tea.Cmd) {
 
 // toFront gives a key or the wheel to whoever is in front.
 func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
-	if key, ok := msg.(tea.KeyMsg); ok && key.Type == tea.KeyCtrlZ {
-		return m, tea.Suspend
+	if key, ok := msg.(tea.KeyMsg); ok {
+		switch {
+		case key.Type == tea.KeyCtrlZ:
+			return m, tea.Suspend
+		case key.Type == tea.KeyF1 && m.help == nil && m.front != frontChat:
+			return m.openHelp(), nil
+		case key.Type == tea.KeyCtrlC && (m.help != nil || m.front == frontPicker):
+			msg = tea.KeyMsg{Type: tea.KeyEscape} // there is nothing to stop
+		}
 	}
 	if m.help != nil {
 		h, cmd, want := m.help.Update(msg)

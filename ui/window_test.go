@@ -105,7 +105,9 @@ func TestHelpListsTheLiveKeys(t *testing.T) {
 		deps.Keys = map[string][]string{"chat.sessions": {"ctrl+l"}}
 		d := w.Start(deps, 120, 40)
 		d.Press("?").Shows("Help", "ctrl+l", "sessions").Type("slash").Shows("/remember", "/takeover").Press("esc").Hides("Help")
-		d.Press("f1").Shows("Help").Press("esc")
+		d.Press("f1").Shows("Help · chat").Press("esc")
+		d.Press("ctrl+l", "f1").Shows("Help · sessions").Press("ctrl+c").Hides("Help").Shows("Sessions").Press("ctrl+c").Hides("Sessions")
+		d.Press("ctrl+x", "f", "f1").Shows("Help · memory").Press("esc", "esc")
 		d.Press("ctrl+l").Shows("Sessions")
 	})
 }
@@ -224,4 +226,39 @@ func TestHostileTextNeverReachesTheTerminal(t *testing.T) {
 		d.Press("pgup")
 		check()
 	})
+}
+
+func TestTextTypedInAReaderIsNotLost(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "hello", "hello yourself")
+		w.Open("talk", 80, 24)
+		deps := w.Deps("talk", false)
+		deps.Prompt = "from the shell"
+		b := w.Start(deps, 80, 24)
+		b.Shows("read-only", "> from the shell").Type(" and more").Wait(5 * time.Second)
+		b.Press("ctrl+c", "ctrl+_").Shows("> from the shell and more").Type("/quit").Press("ctrl+u").Type("last words")
+		b.Type(" here").Press("ctrl+x", "n").Shows("New chat").Press("up").Shows("> last words here")
+		if draft, err := w.Store.Drafts().Load(t.Context(), "talk"); err != nil || draft.Text != "" {
+			t.Errorf("the owner's draft is %+v, %v", draft, err)
+		}
+	})
+}
+
+func TestAMessageSentBeforeTheSessionIsOursComesBackIfItIsNot(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "hello", "hello yourself")
+		w.Open("talk", 80, 24)
+		deps := w.Deps("talk", false)
+		deps.Owners = lateOwners{deps.Owners}
+		b := w.Start(deps, 80, 24)
+		b.Type("too early").Press("enter").Shows(`queued 1: "too early"`).Wait(2*time.Second).Shows("read-only", "> too early").Hides("queued")
+	})
+}
+
+// lateOwners takes a second to say whether a session is free.
+type lateOwners struct{ harness.Owners }
+
+func (o lateOwners) Acquire(ctx context.Context, s harness.Session, h harness.Holder) (harness.Lease, error) {
+	time.Sleep(time.Second)
+	return o.Owners.Acquire(ctx, s, h)
 }

@@ -65,12 +65,14 @@ type Model struct {
 	prompt string
 	goal   int
 
-	notice     string
-	remembered string // the fact that one key forgets again
-	leader     string // the first key of a sequence of two
-	escAt      time.Time
-	breakAt    time.Time
-	leaving    leaving
+	// notice is what happened last. The next key takes it away, unless it is
+	// fault: what went wrong stays until something else is said.
+	notice, fault string
+	remembered    string // the fact that one key forgets again
+	leader        string // the first key of a sequence of two
+	escAt         time.Time
+	breakAt       time.Time
+	leaving       leaving
 
 	details, thinking bool
 
@@ -162,7 +164,10 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 	case Msg:
 		m, cmd, want = msg.apply(m)
 	case tea.KeyMsg:
-		m, cmd, want = m.key(msg)
+		said := m.notice
+		if m, cmd, want = m.key(msg); m.notice == said && said != m.fault {
+			m.notice = ""
+		}
 	case tea.MouseMsg:
 		m = m.wheel(msg)
 	default:
@@ -207,6 +212,7 @@ func (m Model) trouble(err error) (Model, tea.Cmd) {
 		return m.lost(err)
 	}
 	m.notice = m.deps.Words(err)
+	m.fault = m.notice
 	m.deps.Log.Warn("chat", "session", m.session.ID, "err", err)
 	return m, nil
 }

@@ -243,11 +243,12 @@ func (m Model) interrupt() (Model, tea.Cmd, Intent) {
 		m, cmd := m.stopRun()
 		return m, cmd, Intent{}
 	case !m.box.Empty():
-		m.past = m.past.added(m.box.Text())
+		text := m.box.Text()
+		m.past = m.past.added(text)
 		m.box = m.box.SetText("")
 		m.draft.version++
 		m.notice = "cleared; undo brings it back (" + m.keyOf("edit.undo") + ")"
-		return m, nil, Intent{}
+		return m, m.remember(text), Intent{}
 	case !m.breakAt.IsZero() && now.Sub(m.breakAt) <= quitWithin:
 		return m.quit()
 	default:

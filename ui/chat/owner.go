@@ -166,14 +166,28 @@ func (m Model) notOurs(msg ownMsg) (Model, tea.Cmd) {
 			m.own.state = accessReader
 		}
 		m.failed = msg.err
-		return m.trouble(msg.err)
+		return m.unsent().trouble(msg.err)
 	}
 	m.own.state, m.own.holder, m.own.silent = accessReader, holder, msg.asked
 	m.notice = ""
+	m = m.unsent()
 	if msg.asked {
 		m.notice = holder.String() + " does not answer"
 	}
 	return m.look()
+}
+
+// unsent puts back into the box what was to be sent as soon as the session is
+// ours, when it is not.
+func (m Model) unsent() Model {
+	if m.draft.eager {
+		m.draft.eager = false
+		m = m.unqueue()
+	}
+	if m.prompt != "" && m.box.Empty() {
+		m.box, m.prompt = m.box.SetText(m.prompt), ""
+	}
+	return m
 }
 
 // takeOver asks for the session, or forces it when asking did not help.
@@ -298,17 +312,21 @@ func (m Model) reader(now harness.Holder) Model {
 }
 
 // rest writes down everything that is not stored yet and lets the session go.
+// What a reader typed goes to the history of prompts.
 // It is for a command to run; the error says what could not be stored.
 func (m Model) rest() func() error {
-	d, own, t, draft := m.deps, m.own, m.turn, m.draftNow()
+	d, own, t, draft, prompts := m.deps, m.own, m.turn, m.draftNow(), m.deps.Prompts
 	keep := own.state == accessOwner || own.state == accessHanding
 	id := m.session.ID
 	return func() error {
-		if !keep {
-			return nil
-		}
 		ctx, cancel := context.WithTimeout(context.Background(), leaveFor)
 		defer cancel()
+		if !keep { // the draft in the store is the owner's
+			if d := draft(); d.Text != "" {
+				return prompts.Add(ctx, id, d.Text)
+			}
+			return nil
+		}
 		var errs []error
 		if t.active() && t.run != "" {
 			errs = append(errs, d.Engine.Pause(ctx, t.run))

@@ -3,7 +3,7 @@ package compose
 import "cairn/ui/render"
 
 // The group of the box's keys in the help overlay.
-const group = "Writing"
+const group = "Editing"
 
 // Bindings are the keys of the box, as readline has them. Up and down are the
 // box's own as long as there is a line to go to.

@@ -165,8 +165,14 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 // over reports whether the turn is complete but for the record that says so: a
 // stop comes too late then.
 func over(cmd loop.Command) bool {
-	r, ok := cmd.(loop.Rest)
-	return ok && r.Status == harness.RunCompleted
+	switch c := cmd.(type) {
+	case loop.Done:
+		return true
+	case loop.Rest:
+		return c.Status == harness.RunCompleted
+	default:
+		return false
+	}
 }
 
 // later applies a record that has no effect outside; it is stored together

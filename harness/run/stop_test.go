@@ -11,6 +11,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/model"
+	"cairn/harness/run"
 	"cairn/harness/tool"
 )
 
@@ -209,4 +210,45 @@ func TestTakeoverInTheMiddleOfATool(t *testing.T) {
 			t.Errorf("a new message gives %v", err)
 		}
 	})
+}
+
+// beside does something beside each append of an answer, and waits a moment.
+type beside struct {
+	run.Journal
+
+	do func(harness.RunID)
+}
+
+func (b *beside) Append(ctx context.Context, l harness.Lease, id harness.RunID, after int, entries ...run.Entry) ([]run.Entry, error) {
+	if m := entries[0].Message; m != nil && m.Role == harness.RoleAssistant {
+		go b.do(id)
+		time.Sleep(time.Millisecond)
+	}
+	return b.Journal.Append(ctx, l, id, after, entries...)
+}
+
+func TestStopBesideTheLastAnswerComesTooLate(t *testing.T) {
+	t.Parallel()
+	for _, cancel := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := memory1()
+			b := &beside{Journal: s.journal}
+			w := open(t, s, b, words(1))
+			stopped := make(chan error)
+			b.do = func(id harness.RunID) {
+				if cancel {
+					stopped <- w.Cancel(t.Context(), id)
+				} else {
+					stopped <- w.Pause(t.Context(), id)
+				}
+			}
+			h := w.start(t, "go", "")
+			if err := <-stopped; err != nil {
+				t.Error(err)
+			}
+			if got := w.status(t, h.ID()); got.Status != harness.RunCompleted || got.Cursor != 3 {
+				t.Errorf("the run is %s after %d entries", got.Status, got.Cursor)
+			}
+		})
+	}
 }

@@ -52,9 +52,9 @@ func TestConfigErrorsNameLineAndRemedy(t *testing.T) {
 		project bool
 		want    []string
 	}{
-		"unknown key":         {text: "mouse = true\n\nmodell = \"a/b\"\n", want: []string{`:3: unknown key "modell"; did you mean model?`}},
+		"unknown key":         {text: "mouse = true\n\nmodxl = \"a/b\"\n", want: []string{`:3: unknown key "modxl"; did you mean model?`}},
 		"far from every key":  {text: "zzzzzzzzzz = 1\n", want: []string{`:1: unknown key "zzzzzzzzzz"; see: cairn config show`}},
-		"two unknown keys":    {text: "modell = \"a\"\nthem = \"b\"\n", want: []string{":1: ", ":2: ", "did you mean theme?"}},
+		"two unknown keys":    {text: "modxl = \"a\"\nthem = \"b\"\n", want: []string{":1: ", ":2: ", "did you mean theme?"}},
 		"key of a provider":   {text: "[providers.openai]\nbase_ulr = \"x\"\n", want: []string{`:2: unknown key "providers.openai.base_ulr"; did you mean base_url?`}},
 		"key of a model":      {text: "[models.\"openai/x\"]\nwin = 3\n", want: []string{`:2: unknown key`, `window`}},
 		"wrong kind of value": {text: "model = \"a/b\"\nmouse = \"yes\"\n", want: []string{`:2: "mouse" must be true or false`}},

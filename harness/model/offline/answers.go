@@ -5,30 +5,52 @@ import (
 	"strings"
 
 	"cairn/harness"
+	"cairn/harness/model"
 )
 
 // setup tells how to get a real model.
-const setup = "To talk to a real model, leave and set one of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `OPENROUTER_API_KEY`, " +
-	"or start a local server such as Ollama. `cairn models` lists what can be chosen, and `/model` switches without leaving. " +
+const setup = "To talk to a real model, set one of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `OPENROUTER_API_KEY`, " +
+	"or start a local server such as Ollama, and start cairn again. `cairn models` lists what can be chosen. " +
 	"This conversation stays as it is."
 
-// abilities lists what works without weights.
-const abilities = "What works here:\n\n" +
-	"- **remember that** *the staging port is 8443* saves a fact\n" +
-	"- **what do you know about** *staging* searches facts, notes and history\n" +
-	"- **list files**, **read** *README.md* use the file tools\n" +
-	"- **run** *git status* and **write** *notes.txt: some text* ask for your approval first\n" +
-	"- **long markdown 2000 words** streams a long document, to try the screen\n"
+// abilities lists what works without weights: only what can be done with the
+// tools on offer.
+func abilities(tools []model.ToolSpec) string {
+	var b strings.Builder
+	b.WriteString("What works here:\n\n")
+	for _, a := range []struct{ tool, line string }{
+		{saveTool, "**remember that** *the staging port is 8443* saves a fact"},
+		{recallTool, "**what do you know about** *staging* searches what is remembered"},
+		{listTool, "**list files** lists a directory"},
+		{readTool, "**read** *README.md* shows a file"},
+		{runTool, "**run** *git status* runs a command, once you allow it"},
+		{writeTool, "**write** *notes.txt: some text* writes a file, once you allow it"},
+	} {
+		if _, offered := tool(tools, a.tool); offered {
+			b.WriteString("- " + a.line + "\n")
+		}
+	}
+	b.WriteString("- **long markdown 2000 words** streams a long document, to try the screen\n")
+	return b.String()
+}
 
 // about introduces the model.
-const about = "This is **cairn without a language model**: the built-in stand-in that answers when no key is found and no local server runs. " +
-	"It has no weights, does not understand language and makes nothing up. It matches a few plain patterns and uses the real tools, " +
-	"so sessions, memory, approvals and everything else on the screens is real.\n\n" +
-	abilities + "\n" + setup
+func about(tools []model.ToolSpec) string {
+	does := "It matches a few plain patterns."
+	if len(tools) > 0 {
+		does = "It matches a few plain patterns and calls the real tools, so what it saves, finds and shows is real."
+	}
+	return "This is **cairn without a language model**: the built-in stand-in that answers when no key is found and no local server runs. " +
+		"It has no weights, does not understand language and makes nothing up. " + does + "\n\n" +
+		abilities(tools) + "\n" + setup
+}
 
-// cannot is the answer to what no pattern and no memory answers.
-const cannot = "I cannot answer that: I am the built-in stand-in without weights, and nothing stored here matches your words.\n\n" +
-	abilities + "\n" + setup
+// cannot is the answer to what no pattern and no memory answers. The reason
+// goes on after "without weights".
+func cannot(tools []model.ToolSpec, reason string) string {
+	return "I cannot answer that: I am the built-in stand-in without weights, and " + reason + ".\n\n" +
+		abilities(tools) + "\n" + setup
+}
 
 // maxShown bounds the lines of a tool result that are repeated in an answer.
 const maxShown = 200

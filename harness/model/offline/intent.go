@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"cairn/harness"
+	"cairn/harness/model"
 )
 
 // argument is an argument of a call, with the names it may go by.
@@ -26,6 +27,16 @@ type intent struct {
 	without string
 	answer  func(harness.ToolResult) string
 }
+
+// The tools that a pattern can ask for.
+const (
+	saveTool   = "save_memory"
+	recallTool = "recall_memories"
+	readTool   = "read_file"
+	listTool   = "list_directory"
+	runTool    = "run_command"
+	writeTool  = "write_file"
+)
 
 // The longest and the usual document, in words.
 const (
@@ -54,12 +65,13 @@ var compiled = sync.OnceValue(func() patterns { //nolint:gochecknoglobals // com
 	}
 })
 
-// parse finds the intent of a text.
-func parse(text string) intent {
+// parse finds the intent of a text. What the answer tells of this model is
+// true of the tools on offer.
+func parse(text string, tools []model.ToolSpec) intent {
 	p := compiled()
 	switch {
 	case strings.TrimSpace(text) == "", p.greeting.MatchString(text):
-		return intent{text: about}
+		return intent{text: about(tools)}
 	case p.document.MatchString(text):
 		return intent{text: Document(words(text))}
 	}
@@ -76,12 +88,12 @@ func parse(text string) intent {
 		return running(m[1])
 	}
 	if m := p.recall.FindStringSubmatch(text); m != nil {
-		return recalling(or(m[1], text))
+		return recalling(or(m[1], text), tools)
 	}
 	if m := p.readFile.FindStringSubmatch(text); m != nil {
 		return reading(m[1])
 	}
-	return anything(text)
+	return anything(text, tools)
 }
 
 // words returns how many words a long document is asked to have.
@@ -96,33 +108,37 @@ func words(text string) int {
 
 func saving(fact string) intent {
 	return intent{
-		tool: "save_memory", args: []argument{{[]string{"content", "text", "fact"}, fact}},
+		tool: saveTool, args: []argument{{[]string{"content", "text", "fact"}, fact}},
 		without: "I cannot save that: the tool `save_memory` is not on offer here (memory may be turned off with `--no-memory`).",
 		answer: func(r harness.ToolResult) string {
 			if r.Failed {
 				return "That was **not** saved. The tool says:\n\n" + fenced(r.Text)
 			}
-			return "Saved:\n\n" + quoted(fact) + "\n\nEvery later conversation can recall it, also with a real model. Undo it in the memory browser."
+			return "Saved:\n\n" + quoted(fact) + "\n\nEvery later conversation can recall it, also with a real model. `cairn facts list` shows what is saved."
 		},
 	}
 }
 
-func recalling(about string) intent {
+func recalling(about string, tools []model.ToolSpec) intent {
 	return intent{
-		tool: "recall_memories", args: []argument{{[]string{"query", "text"}, about}},
+		tool: recallTool, args: []argument{{[]string{"query", "text"}, about}},
 		without: "I cannot look that up: the tool `recall_memories` is not on offer here (memory may be turned off with `--no-memory`).",
 		answer: func(r harness.ToolResult) string {
 			if hits, ok := found(r); ok {
 				return "This is what is stored, word for word:\n\n" + hits + "\n\nI only searched; a real model would answer from it."
 			}
-			return fmt.Sprintf("Nothing is stored that matches %q. Say \"remember that …\" and I save it.", about)
+			text := fmt.Sprintf("Nothing is stored that matches %q.", about)
+			if _, offered := tool(tools, saveTool); offered {
+				text += " Say \"remember that …\" and I save it."
+			}
+			return text
 		},
 	}
 }
 
 func reading(path string) intent {
 	return intent{
-		tool: "read_file", args: []argument{{[]string{"path", "file", "file_path"}, path}},
+		tool: readTool, args: []argument{{[]string{"path", "file", "file_path"}, path}},
 		without: "I cannot read files: the tool `read_file` is not on offer here.",
 		answer:  shown(fmt.Sprintf("`%s`:", path), fmt.Sprintf("`%s` could not be read:", path)),
 	}
@@ -130,7 +146,7 @@ func reading(path string) intent {
 
 func listing(path string) intent {
 	return intent{
-		tool: "list_directory", args: []argument{{[]string{"path", "directory", "dir"}, or(path, ".")}},
+		tool: listTool, args: []argument{{[]string{"path", "directory", "dir"}, or(path, ".")}},
 		without: "I cannot list files: the tool `list_directory` is not on offer here.",
 		answer:  shown("The files:", "The files could not be listed:"),
 	}
@@ -138,7 +154,7 @@ func listing(path string) intent {
 
 func running(cmd string) intent {
 	return intent{
-		tool: "run_command", args: []argument{{[]string{"command", "cmd"}, cmd}},
+		tool: runTool, args: []argument{{[]string{"command", "cmd"}, cmd}},
 		before:  "I ask to run this; you decide.",
 		without: "I cannot run commands: the tool `run_command` is not on offer here.",
 		answer:  shown("The command printed:", "The command did not succeed:"),
@@ -147,7 +163,7 @@ func running(cmd string) intent {
 
 func writing(path, content string) intent {
 	return intent{
-		tool: "write_file", args: []argument{{[]string{"path", "file", "file_path"}, path}, {[]string{"content", "text"}, content}},
+		tool: writeTool, args: []argument{{[]string{"path", "file", "file_path"}, path}, {[]string{"content", "text"}, content}},
 		before:  fmt.Sprintf("I ask to write `%s`; you decide.", path),
 		without: "I cannot write files: the tool `write_file` is not on offer here.",
 		answer:  shown(fmt.Sprintf("`%s` was written:", path), fmt.Sprintf("`%s` was not written:", path)),
@@ -155,15 +171,15 @@ func writing(path, content string) intent {
 }
 
 // anything looks the words of a text up in memory.
-func anything(text string) intent {
+func anything(text string, tools []model.ToolSpec) intent {
 	return intent{
-		tool: "recall_memories", args: []argument{{[]string{"query", "text"}, text}},
-		without: cannot,
+		tool: recallTool, args: []argument{{[]string{"query", "text"}, text}},
+		without: cannot(tools, "nothing is remembered here that I could search"),
 		answer: func(r harness.ToolResult) string {
 			if hits, ok := found(r); ok {
 				return "I have no weights, so I cannot answer that myself. A search of what is stored finds:\n\n" + hits
 			}
-			return cannot
+			return cannot(tools, "nothing that is stored matches your words")
 		},
 	}
 }

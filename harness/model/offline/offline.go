@@ -158,7 +158,7 @@ func plan(r model.Request) decision {
 		return decision{text: text}
 	}
 	asked, turn := lastQuestion(r.Messages)
-	in := parse(asked)
+	in := parse(asked, r.Tools)
 	results := resultsOf(turn)
 	d := decide(in, r, results)
 	if said := saidSoFar(turn); said != "" && strings.HasPrefix(d.text, said) {
@@ -259,20 +259,23 @@ func saidSoFar(turn []harness.Message) string {
 	return b.String()
 }
 
-// helper answers the program's own requests, which come without tools: for a
-// summary it takes the beginnings of the lines, for a title the first words.
+// helper answers the program's own requests, which come without tools and
+// belong to no session: for a summary it takes the beginnings of the lines, for
+// a title the first words. What such a request wants is in its first sentence.
 func helper(r model.Request) (string, bool) {
-	if len(r.Tools) > 0 || len(r.Messages) == 0 {
+	if len(r.Tools) > 0 || len(r.Messages) != 1 || r.Key != "" {
 		return "", false
 	}
-	system := strings.ToLower(r.System)
-	text := r.Messages[len(r.Messages)-1].Text()
-	switch {
-	case strings.Contains(system, "summar"):
-		return extract(text), true
-	case strings.Contains(system, "title"):
-		words := strings.Fields(text)
-		return strings.Join(words[:min(len(words), 6)], " "), true
+	wants, _, _ := strings.Cut(strings.ToLower(r.System), ".")
+	text := r.Messages[0].Text()
+	for _, word := range strings.Fields(wants) {
+		switch word {
+		case "summarise", "summarize", "summary":
+			return extract(text), true
+		case "title":
+			words := strings.Fields(text)
+			return strings.Join(words[:min(len(words), 6)], " "), true
+		}
 	}
 	return "", false
 }

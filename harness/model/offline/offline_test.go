@@ -116,6 +116,33 @@ func TestGreetingSaysWhatItIs(t *testing.T) {
 	}
 }
 
+// Whatever it says of itself holds with the tools that are there.
+func TestOnlyOfferedToolsAreClaimed(t *testing.T) {
+	t.Parallel()
+	claims := map[string]string{
+		"save_memory": "remember that", "recall_memories": "what do you know about", "read_file": "README.md",
+		"list_directory": "list files", "run_command": "git status", "write_file": "notes.txt",
+	}
+	for n := range len(tools) + 1 {
+		offered := append(tools[:n:n], model.ToolSpec{Name: "other"})
+		for _, said := range []string{"what are you?", "explain monads"} {
+			messages := user(said)
+			if said == "explain monads" && n > 1 { // the search finds nothing
+				messages = append(messages, harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{Text: "[]"}}}})
+			}
+			_, text := ask(t, model.Request{Messages: messages, Tools: offered})
+			for i, spec := range tools {
+				if strings.Contains(text, claims[spec.Name]) != (i < n) {
+					t.Errorf("%q with %d tools: %s in %q", said, n, spec.Name, text)
+				}
+			}
+			if strings.Contains(text, "you allow") != (n > 4) || strings.Contains(text, "approval") || strings.Contains(text, "`/") {
+				t.Errorf("%q with %d tools: %q", said, n, text)
+			}
+		}
+	}
+}
+
 func TestLongMarkdownHasTheAskedSize(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]int{"long markdown 2000 words": 2000, "show me long markdown": 800, "long markdown 99999999 words": 20000} {
@@ -178,4 +205,18 @@ func TestStreamKeepsItsPaceAndStopsAtOnce(t *testing.T) {
 			t.Fatalf("%v after %d words in %s", err, n, time.Since(start))
 		}
 	})
+}
+
+// A conversation without tools is none of the program's own requests, whatever
+// its system prompt says.
+func TestConversationsWithoutToolsGetAnswers(t *testing.T) {
+	t.Parallel()
+	for _, r := range []model.Request{
+		{System: "Be brief. Notes are titled Markdown; a summary has a title.", Messages: user("explain monads")},
+		{System: "Give a title.", Key: "a-session", Messages: user("explain monads")},
+	} {
+		if _, text := ask(t, r); !strings.Contains(text, "I cannot answer that") {
+			t.Errorf("%q", text)
+		}
+	}
 }

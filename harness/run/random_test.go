@@ -65,14 +65,20 @@ func TestAnythingAtAnyTime(t *testing.T) {
 	})
 }
 
-// life is one store through the lives of several processes.
-type life struct {
-	ctx    context.Context
-	st     *mem.Store
-	script []string
+// process is one of the processes that use a store, one after the other.
+type process struct {
 	engine *run.Local
 	lease  harness.Lease
 	model  *moody
+}
+
+// life is one store through the lives of several processes.
+type life struct {
+	process
+
+	ctx    context.Context
+	st     *mem.Store
+	script []string
 	lives  []*run.Local
 	asides sync.WaitGroup
 
@@ -164,13 +170,13 @@ func (l *life) do(a act) {
 		}
 	default:
 		id, ok := l.open()
-		engine, lease := l.engine, l.lease
+		p := process{l.engine, l.lease, l.model}
 		switch {
 		case !ok:
 		case a.aside:
-			l.asides.Go(func() { l.control(engine, lease, a.what, id, false) })
+			l.asides.Go(func() { l.control(p, a.what, id, false) })
 		default:
-			l.control(engine, lease, a.what, id, true)
+			l.control(p, a.what, id, true)
 		}
 	}
 }
@@ -210,27 +216,27 @@ func (l *life) open() (harness.RunID, bool) {
 	return runs[0].ID, true
 }
 
-func (l *life) control(engine *run.Local, lease harness.Lease, what string, id harness.RunID, alone bool) {
-	before, err := engine.Get(l.ctx, id)
+func (l *life) control(p process, what string, id harness.RunID, alone bool) {
+	before, err := p.engine.Get(l.ctx, id)
 	l.must("get", err)
-	half := l.model.half(0)
+	half := p.model.half(0)
 	// What races with another act, or with a later process, may come too late.
 	late := []error{harness.ErrBusy, harness.ErrNotFound, harness.ErrStale, harness.ErrLost, harness.ErrClosed}
 	switch what {
 	case "pause":
-		if l.must(what, engine.Pause(l.ctx, id), late...) && alone {
-			after, err := engine.Get(l.ctx, id)
+		if l.must(what, p.engine.Pause(l.ctx, id), late...) && alone {
+			after, err := p.engine.Get(l.ctx, id)
 			l.must("get", err)
 			if after.Status == harness.RunPaused && half != "" && (after.Partial == nil || !strings.HasPrefix(after.Partial.Text, half)) {
 				l.fault("paused with %+v on disk, streamed was %q", after.Partial, half)
 			}
 		}
 	case "cancel":
-		if l.must(what, engine.Cancel(l.ctx, id), late...) && half != "" {
+		if l.must(what, p.engine.Cancel(l.ctx, id), late...) && half != "" {
 			l.kept("cancel", half)
 		}
 	default:
-		h, err := engine.Resume(l.ctx, lease, id, harness.ResumeHow(what))
+		h, err := p.engine.Resume(l.ctx, p.lease, id, harness.ResumeHow(what))
 		if err != nil {
 			if !strings.Contains(err.Error(), "it has ended") {
 				l.must("resume", err, late...)

@@ -6,19 +6,24 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"cairn/harness"
 	"cairn/themes"
+	"cairn/ui/chat/compose"
 	"cairn/ui/render"
 )
 
 const (
 	// cachedItems bounds how many laid-out items are kept.
 	cachedItems = 400
-	// foldedLines is the length above which a message of the person is folded,
+	// foldedLines and foldedBytes are the sizes above which a message of the
+	// person is folded,
 	// to its first shownLines.
 	foldedLines = 200
+	foldedBytes = 32 << 10
 	shownLines  = 20
+	shownBytes  = 2 << 10
 	// resultLines is how much of a tool's result the details show.
 	resultLines = 200
 	// argWidth is how many cells of a tool's input its line shows at most.
@@ -206,17 +211,13 @@ func (d desk) quiet(text string) []string {
 // person lays out a message of the person: as typed, folded if very long.
 func (d desk) person(msg *harness.Message) []string {
 	text := strings.TrimRight(msg.Text(), "\n")
-	more := 0
-	if n := strings.Count(text, "\n") + 1; n > foldedLines && !d.l.details {
-		cut := 0
-		for range shownLines {
-			cut += strings.IndexByte(text[cut:], '\n') + 1
-		}
-		text, more = text[:cut-1], n-shownLines
+	more := ""
+	if !d.l.details {
+		text, more = folded(text)
 	}
 	lines := render.Wrap(render.Safe(text), d.l.width)
-	if more > 0 {
-		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On(fmt.Sprintf("%s %d more lines (details show them)", d.l.theme.Ornaments.Ellipsis, more))))
+	if more != "" {
+		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On(d.l.theme.Ornaments.Ellipsis+" "+more+" more (details show them)")))
 	}
 	for _, p := range msg.Parts {
 		if p.Kind == harness.PartFile && p.File != nil {
@@ -224,6 +225,25 @@ func (d desk) person(msg *harness.Message) []string {
 		}
 	}
 	return lines
+}
+
+// folded is the beginning of a text that is too long to be shown whole, and
+// how much follows it. More is empty if the text is not long.
+func folded(text string) (start, more string) {
+	lines := strings.Count(text, "\n") + 1
+	if lines <= foldedLines && len(text) <= foldedBytes {
+		return text, ""
+	}
+	cut := 0
+	for range min(shownLines, lines-1) {
+		cut += strings.IndexByte(text[cut:], '\n') + 1
+	}
+	if lines <= shownLines || cut > foldedBytes { // few lines, but long ones
+		for cut = shownBytes; !utf8.RuneStart(text[cut]); cut-- {
+		}
+		return text[:cut], compose.Size(len(text) - cut)
+	}
+	return text[:cut-1], count(lines-shownLines, "line")
 }
 
 // answer lays out the parts of an assistant message in their order.

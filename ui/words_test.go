@@ -1,0 +1,40 @@
+package ui_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"cairn/harness"
+	"cairn/ui"
+)
+
+func TestEveryErrorIsASentenceThatHelps(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&harness.RunError{Kind: "auth", Text: "the key was refused; set ANTHROPIC_API_KEY"}, "The key was refused; set ANTHROPIC_API_KEY."},
+		{fmt.Errorf("acquire: %w", &harness.HeldError{Session: "a", Holder: harness.Holder{PID: 7}}), "The session is open in pid 7; /takeover takes it over."},
+		{fmt.Errorf("append: %w", harness.ErrLost), "Another window took this session over; what you typed is still here."},
+		{fmt.Errorf("write: %w", syscall.ENOSPC), "The disk is full, so this is not saved; free some space and go on."},
+		{fmt.Errorf("open: %w", harness.ErrDamaged), "cairn db check"},
+		{fmt.Errorf("open: %w", harness.ErrNewer), "--dir"},
+		{fmt.Errorf("start: %w", harness.ErrBusy), "An answer is under way"},
+		{fmt.Errorf("wait: %w", context.DeadlineExceeded), "took too long"},
+		{errors.New("several\nlines  of text"), "Several lines of text."},
+		{errors.New(""), "Something failed without saying what."},
+	} {
+		got := ui.Words(c.err)
+		if !strings.Contains(got, c.want) || strings.Contains(got, "\n") || !strings.HasSuffix(got, ".") {
+			t.Errorf("%v: %q lacks %q", c.err, got, c.want)
+		}
+	}
+	if got := ui.Words(nil); got != "" {
+		t.Errorf("no error is %q", got)
+	}
+}

@@ -118,7 +118,12 @@ func (h *half) add(thinking bool, s string, at time.Time) int {
 
 // Lost returns the usage to book when the turn was stopped from outside: that
 // of a model call under way never arrives.
-func (t *Turn) Lost() harness.Usage { return harness.Usage{Incomplete: t.sent} }
+func (t *Turn) Lost() harness.Usage { return Unseen(t.sent) }
+
+// Unseen returns the usage to book for a call whose usage never arrived, and
+// none if there was no such call. It leaves a known cost known: that something
+// is missing is said by Incomplete.
+func Unseen(called bool) harness.Usage { return harness.Usage{Incomplete: called, CostKnown: called} }
 
 // State returns where the loop is.
 func (t *Turn) State() loop.State { return t.state }
@@ -327,7 +332,7 @@ func (t *Turn) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	usage := harness.Usage{Incomplete: t.sent && (t.heard || !refused(err))}
+	usage := Unseen(t.sent && (t.heard || !refused(err)))
 	t.sent = false
 	return t.put(ctx, usage, loop.Rested{
 		Status: harness.RunFailed, Stop: harness.StopError, Error: Failure(err),

@@ -194,7 +194,7 @@ func (l *Local) takeUp(ctx context.Context, lease harness.Lease, id harness.RunI
 // call, what that used is not known.
 func lostUsage(info harness.Run, s loop.State) harness.Usage {
 	_, calling := s.Next().(loop.CallModel)
-	return harness.Usage{Incomplete: info.Status == harness.RunRunning && calling}
+	return agent.Unseen(info.Status == harness.RunRunning && calling)
 }
 
 // stretch prepares one stretch of a run. attempt is how many model attempts

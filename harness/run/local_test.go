@@ -269,7 +269,7 @@ func TestPanicBelowEndsTheRunAndNothingElse(t *testing.T) {
 			panic("boom")
 		}))
 		res, err := w.start(t, "go", "").Wait(t.Context())
-		if err != nil || res.Status != harness.RunFailed || res.Error == nil || !strings.Contains(res.Error.Text, "boom") {
+		if err != nil || res.Status != harness.RunFailed || res.Error == nil || res.Error.Kind != "internal" || !strings.Contains(res.Error.Text, "boom") {
 			t.Errorf("result %+v, %v", res, err)
 		}
 		if err := w.Close(t.Context()); err != nil {

@@ -156,8 +156,12 @@ func TestUsageOfACallCutShortIsMarkedIncomplete(t *testing.T) {
 		if err := w.Pause(t.Context(), h.ID()); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.status(t, h.ID()); !got.Usage.Incomplete {
+		got := w.status(t, h.ID())
+		if !got.Usage.Incomplete {
 			t.Errorf("after a pause in a call the usage is %+v", got.Usage)
+		}
+		if sum := got.Usage.Add(harness.Usage{Input: 1, Cost: 0.5, CostKnown: true}); !sum.CostKnown || !sum.Incomplete {
+			t.Errorf("with an answer it is %+v; want a cost that is known and incomplete", sum)
 		}
 		s = memory1()
 		w = open(t, s, s.journal, answering(func(context.Context, model.Request, func(model.Delta)) (model.Reply, error) {

@@ -271,7 +271,7 @@ func chatDeps(c cli.ChatSetup, engine harness.Engine) ui.Deps {
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
 		Notes: c.Store.Notes, Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
-		Notices: c.Notices, Now: c.Setup.Now, Log: c.Setup.Log, Keys: keys(c.Setup.Config),
+		Notices: c.Notices, Now: c.Setup.Now, Log: c.Setup.Log, Keys: keys(c.Setup.Config), Getenv: c.Setup.Getenv,
 		NewSession: func() harness.Session {
 			return harness.Session{ID: harness.SessionID(harness.NewID()), Dir: c.Session.Dir}
 		},
@@ -353,6 +353,11 @@ func openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err erro
 }
 
 // openPlain opens the linear chat.
-func openPlain(context.Context, cli.ChatSetup) (cli.ChatExit, error) {
-	return cli.ChatExit{}, errors.New("the linear chat is not in this version; use cairn -p for one answer at a time")
+func openPlain(ctx context.Context, c cli.ChatSetup) (cli.ChatExit, error) {
+	engine, err := newEngine(c.Store, c.Setup, true)
+	if err != nil {
+		return cli.ChatExit{}, err
+	}
+	e, err := ui.Plain(ctx, chatDeps(c, engine), c.In, c.Out, c.Prompted)
+	return cli.ChatExit{Session: e.Session, Saved: e.Saved}, errors.Join(err, e.Unsaved, engine.Close(context.WithoutCancel(ctx)))
 }

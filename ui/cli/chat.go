@@ -74,7 +74,7 @@ func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
 		Holder:  a.holder(),
 		Notices: append(t.notices, cfg.Warnings...),
 		Plain:   plain, Color: a.color(), Mouse: cfg.Mouse, Theme: cfg.Theme,
-		In: a.s.In, Out: a.s.Out,
+		Prompted: a.s.InTTY, In: a.s.In, Out: a.s.Out,
 	}, nil
 }
 

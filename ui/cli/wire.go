@@ -188,6 +188,8 @@ type ChatSetup struct {
 	Color bool
 	Mouse bool
 	Theme string
+	// Prompted says that a person types at a terminal.
+	Prompted bool
 	// In and Out are the streams; the full-screen chat opens the terminal
 	// itself if In is not one.
 	In  io.Reader

@@ -111,12 +111,13 @@ func (d *DB) openBolt() (db *bbolt.DB, err error) {
 	return db, nil
 }
 
-// keep leaves the handle open for a moment, unless somebody waits for it.
+// keep leaves the handle open for a moment, unless somebody waits for it or is
+// likely to.
 func (d *DB) keep() {
 	if d.handle == nil {
 		return
 	}
-	if d.handle.lock.wanted() {
+	if d.handle.lock.waited || d.handle.lock.wanted() {
 		d.giveUp()
 		return
 	}

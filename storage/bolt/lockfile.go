@@ -36,6 +36,8 @@ type lockHolder struct {
 // queue, so a busy process sees that it is wanted and cannot overtake.
 type fileLock struct {
 	main, queue *flock.Flock
+	// waited says that somebody else had the lock when it was asked for.
+	waited bool
 }
 
 func newLock(path string) *flock.Flock {
@@ -59,6 +61,7 @@ func takeLock(ctx context.Context, dbPath string, self harness.Holder, now func(
 	if err != nil {
 		return nil, err
 	}
+	l.waited = w.ticker != nil
 	self.Since = now()
 	if err := writeNote(lockPath(dbPath), lockHolder{Holder: self}); err != nil {
 		return nil, fmt.Errorf("%w (and unlock: %w)", err, l.release())

@@ -21,6 +21,8 @@ const (
 	// restWait is how long a sequence that has clearly begun waits for its
 	// end before it is dropped.
 	restWait = 500 * time.Millisecond
+	// typedMax is the longest run of ASCII letters taken for single keys.
+	typedMax = 32
 	// stringMax bounds what is kept of a reply that does not end.
 	stringMax = 64 << 10
 )
@@ -173,7 +175,9 @@ func (d *decoder) next(b []byte) (int, tea.Msg) {
 	return n + 1, key
 }
 
-// plainKeys decodes a run of text, or one control character.
+// plainKeys decodes a run of text, or one control character. Keys that came
+// together are told one by one, as bindings expect them; a run that nobody
+// types, and what an input method wrote at once, stay together.
 func plainKeys(b []byte) (int, tea.Msg) {
 	switch c := b[0]; {
 	case c == ' ':
@@ -202,8 +206,11 @@ func plainKeys(b []byte) (int, tea.Msg) {
 		}
 		runes, at = append(runes, r), at+n
 	}
-	if at == 0 {
+	switch {
+	case at == 0:
 		return 0, nil
+	case at == len(runes) && at <= typedMax:
+		return 1, tea.KeyMsg{Type: tea.KeyRunes, Runes: runes[:1]}
 	}
 	return at, tea.KeyMsg{Type: tea.KeyRunes, Runes: runes}
 }

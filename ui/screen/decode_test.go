@@ -43,7 +43,8 @@ func words(msgs []tea.Msg) string {
 }
 
 var decodeCases = []struct{ name, in, want string }{
-	{"text", "abc", "abc"},
+	{"text", "abc", "a b c"},
+	{"text that nobody types", "0123456789012345678901234567890123456789", "0123456789012345678901234567890123456789"},
 	{"text and space", "a b", "a   b"},
 	{"wide text", "漢é👩‍👧", "漢é👩‍👧"},
 	{"enter, tab, backspace", "\r\t\x7f", "enter tab backspace"},
@@ -52,7 +53,7 @@ var decodeCases = []struct{ name, in, want string }{
 	{"escape", "\x1b", "esc"},
 	{"escape twice", "\x1b\x1b", "esc esc"},
 	{"alt letter", "\x1bb", "alt+b"},
-	{"alt letter before text", "\x1bbcd", "alt+b cd"},
+	{"alt letter before text", "\x1bbcd", "alt+b c d"},
 	{"alt wide letter", "\x1bß", "alt+ß"},
 	{"alt enter", "\x1b\r", "alt+enter"},
 	{"alt backspace", "\x1b\x7f", "alt+backspace"},

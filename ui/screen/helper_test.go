@@ -235,7 +235,7 @@ func (m *helperModel) key(k tea.KeyMsg) tea.Cmd {
 		script := `stty -a | grep -q ' icanon' && echo child speaks: canonical; read line; echo child heard "$line"`
 		return Exec(exec.Command("sh", "-c", script), func(err error) tea.Msg { return noteMsg(fmt.Sprintf("exec done: %v", err)) })
 	case "I":
-		return Exec(exec.Command("sh", "-c", "echo child waits; cat"), func(err error) tea.Msg { return noteMsg("child has ended") })
+		return Exec(exec.Command("sh", "-c", "echo child waits; read line"), func(err error) tea.Msg { return noteMsg("child has ended") })
 	case "K":
 		return Control([]byte("\x1b]52;c;aGk=\x07"))
 	case "ctrl+z":

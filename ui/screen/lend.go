@@ -3,9 +3,14 @@ package screen
 import (
 	"errors"
 	"os"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
+
+// interruptWait is how long after others had the terminal an interrupt may
+// still be theirs.
+const interruptWait = time.Second
 
 // lend gives the terminal to others while use runs, and takes it back. Only
 // one use at a time.
@@ -19,6 +24,9 @@ func (s *Screen) lend(use func() error) error {
 		return errors.Join(err, back)
 	}
 	s.reader.start(s)
+	s.mu.Lock()
+	s.returned = s.now()
+	s.mu.Unlock()
 	return err
 }
 
@@ -95,6 +103,16 @@ func (s *Screen) resumed() {
 // was needs a new frame: the terminal has cut what it showed.
 func (s *Screen) resized() { s.Send(s.look()) }
 
-// ends tells whether a signal ends the program: an interrupt is for whoever
-// has the terminal.
-func (s *Screen) ends(sig os.Signal) bool { return sig != os.Interrupt || !s.lent() }
+// ends tells whether a signal ends the program. An interrupt is for whoever
+// has the terminal, and it may have ended that one before we see it.
+func (s *Screen) ends(sig os.Signal) bool {
+	if sig != os.Interrupt {
+		return true
+	}
+	if s.lent() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now().Sub(s.returned) > interruptWait
+}

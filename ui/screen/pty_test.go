@@ -127,14 +127,28 @@ func (s *session) send(text string) {
 	}
 }
 
-// screen is what the terminal shows, judged by an emulator of the given size.
-func (s *session) screen(width, height int) string {
+// emulate is what a terminal of the given size shows of out.
+func emulate(t *testing.T, out string, width, height int) string {
+	t.Helper()
 	em := vt.NewEmulator(width, height)
 	// The emulator would wait for somebody to take its answer.
-	if _, err := em.WriteString(strings.ReplaceAll(s.written(), askBackground, "")); err != nil {
-		s.t.Error(err)
+	if _, err := em.WriteString(strings.ReplaceAll(out, askBackground, "")); err != nil {
+		t.Error(err)
 	}
 	return em.String()
+}
+
+// screen is what the terminal shows.
+func (s *session) screen(width, height int) string {
+	s.t.Helper()
+	return emulate(s.t, s.written(), width, height)
+}
+
+// waitShown waits until the terminal of 40x10 shows text, which may have been
+// written in pieces.
+func (s *session) waitShown(text string) {
+	s.t.Helper()
+	s.wait(text+" on the screen", func(out string) bool { return strings.Contains(emulate(s.t, out, 40, 10), text) })
 }
 
 // wait waits until what was written satisfies ok.
@@ -211,6 +225,7 @@ func TestTheTerminalIsRestoredHoweverTheProgramEnds(t *testing.T) {
 		{name: "closed from elsewhere", keys: "X"},
 		{name: "SIGTERM", signal: syscall.SIGTERM, exit: 1},
 		{name: "SIGHUP", signal: syscall.SIGHUP, exit: 1},
+		{name: "SIGQUIT", signal: syscall.SIGQUIT, exit: 1, logged: "goroutine"},
 		{name: "SIGINT", signal: syscall.SIGINT, exit: 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -264,7 +279,7 @@ func TestTheMouseIsReportedOnRequest(t *testing.T) {
 	s.send("M")
 	s.waitFor(mouseOn)
 	s.send("\x1b[<65;10;5M")
-	s.waitFor("wheel down at 9,4")
+	s.waitShown("wheel down at 9,4")
 	s.send("q")
 	s.end()
 	s.restored()
@@ -285,7 +300,7 @@ func TestATerminalThatNeverAnswersGetsItsFirstFrame(t *testing.T) {
 	s := start(t, "chat")
 	s.waitFor("ready")
 	s.send("hello")
-	s.waitFor("hello")
+	s.waitShown("hello")
 	s.send("q")
 	s.end()
 	out := s.written()
@@ -314,7 +329,7 @@ func TestTheBackgroundIsToldInTimeAndLateRepliesVanish(t *testing.T) {
 			s := start(t, "chat", tc.env)
 			s.waitFor("ready")
 			s.send(answer + answer + "\x1b[3;1R\x1b]10;rgb:0/0/0\x07end")
-			s.waitFor("end")
+			s.waitShown("end")
 			out := s.screen(40, 10)
 			s.send("q")
 			s.end()
@@ -334,7 +349,7 @@ func TestAPasteOfAMegabyteArrivesWhole(t *testing.T) {
 	s.waitFor("ready")
 	text := strings.Repeat("a line of a paste, with a number of words.\r\n", 24_000)
 	s.send(pasteBegin + text + pasteEnd + "after")
-	s.waitFor("after")
+	s.waitShown("after")
 	want := fmt.Sprintf("paste %d %08x", len(text)-24_000, sum(strings.ReplaceAll(text, "\r\n", "\n")))
 	if got := s.screen(40, 10); !strings.Contains(got, want) {
 		t.Errorf("the screen lacks %q:\n%s", want, got)
@@ -353,9 +368,9 @@ func TestAStormOfSizesLeavesNoTrace(t *testing.T) {
 	}
 	s.resize(0, 0)
 	s.resize(53, 13)
-	s.waitFor("53x13")
+	s.wait("the last size", func(out string) bool { return strings.Contains(emulate(t, out, 53, 13), "53x13") })
 	s.send("end")
-	s.waitFor("end")
+	s.wait("the last size and key", func(out string) bool { return strings.Contains(emulate(t, out, 53, 13), "xend") })
 	m := &helperModel{width: 53, height: 13, input: strings.Repeat("x", 40) + "end", seen: "[]"}
 	fresh := newGlass(53, 13)
 	fresh.show(t, m.View(), caret{})
@@ -374,9 +389,9 @@ func TestACommandGetsTheTerminalAndGivesItBack(t *testing.T) {
 	s.waitFor("child speaks: canonical")
 	s.send("typed to the child\n")
 	s.waitFor("child heard typed to the child")
-	s.waitFor("exec done: <nil>")
+	s.waitShown("exec done: <nil>")
 	s.send("back")
-	s.waitFor("back")
+	s.waitShown("back")
 	out := s.written()
 	if strings.Count(out, enterModes) != 2 || strings.Count(out, leaveModes) != 1 {
 		t.Errorf("modes were set and undone %d and %d times", strings.Count(out, enterModes), strings.Count(out, leaveModes))
@@ -396,7 +411,7 @@ func TestAnInterruptIsForWhoeverHasTheTerminal(t *testing.T) {
 	s.send("I")
 	s.waitFor("child waits")
 	s.send("\x03")
-	s.waitFor("child has ended")
+	s.waitShown("child has ended")
 	s.send("q")
 	if got := s.end(); got != 0 {
 		t.Errorf("exit status %d", got)
@@ -438,10 +453,10 @@ func TestStoppingHandsTheTerminalBack(t *testing.T) {
 			s.waitFor("continued")
 			s.wait("a fresh frame", func(out string) bool {
 				_, after, ok := strings.Cut(out, "continued")
-				return ok && strings.Contains(after, "ready") && strings.Contains(after, "resumed")
+				return ok && strings.Contains(emulate(t, after, 40, 10), "resumed")
 			})
 			s.send("again")
-			s.waitFor("again")
+			s.waitShown("again")
 			s.send("q")
 			if got := s.end(); got != 0 {
 				t.Errorf("exit status %d", got)
@@ -458,7 +473,7 @@ func TestStoppingWithoutAShellGoesOn(t *testing.T) {
 	s := start(t, "chat")
 	s.waitFor("ready")
 	s.send("\x1a")
-	s.waitFor("resumed")
+	s.waitShown("resumed")
 	s.send("q")
 	if got := s.end(); got != 0 {
 		t.Errorf("exit status %d", got)
@@ -473,7 +488,7 @@ func TestNothingIsLeftForTheShell(t *testing.T) {
 	s := start(t, "chat", helperMouse+"=1")
 	s.waitFor("ready")
 	s.send("D")
-	s.waitFor("deaf")
+	s.waitShown("deaf")
 	s.send("\x1b[<64;10;5M\x1b]11;rgb:0/0/0\x1b\\")
 	s.end()
 	s.restored()

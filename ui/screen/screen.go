@@ -78,6 +78,7 @@ type Screen struct {
 	early    []tea.Msg // sent before the program ran
 	asked    bool      // for the background
 	answered bool      // the background was told
+	returned time.Time // when others last gave the terminal back
 
 	borrow sync.Mutex // held by whoever has handed the terminal to others
 	reader reader

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -206,7 +207,7 @@ func (s *Screen) watch(done <-chan struct{}) {
 	signal.Notify(again, syscall.SIGCONT)
 	signal.Notify(size, syscall.SIGWINCH)
 	signal.Notify(pause, syscall.SIGTSTP)
-	signal.Notify(quit, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	signal.Notify(quit, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 	s.Go(func() {
 		defer signal.Stop(size)
 		defer signal.Stop(pause)
@@ -231,11 +232,20 @@ func (s *Screen) watch(done <-chan struct{}) {
 			case sig := <-quit:
 				if s.ends(sig) {
 					signal.Stop(quit) // a second one ends the process at once
+					if sig == syscall.SIGQUIT {
+						s.log.Error("stacks on request", "stacks", stacks())
+					}
 					s.fail(&SignalError{sig})
 				}
 			}
 		}
 	})
+}
+
+// stacks is what every goroutine is doing.
+func stacks() string {
+	b := make([]byte, 1<<20)
+	return string(b[:runtime.Stack(b, true)])
 }
 
 // askStop has watch see the signal that a shell would send to stop us.

@@ -157,8 +157,10 @@ func (a *active) Streamed() {
 // of the commit it stays below the promised second.
 const partialEvery = 700 * time.Millisecond
 
-// saver keeps the half answer on disk until stop closes.
+// saver keeps the half answer on disk until stop closes. If that does not work
+// the person is told once, and it goes on trying.
 func (a *active) saver(ctx context.Context, stop <-chan struct{}) {
+	failing := false
 	for {
 		select {
 		case <-a.kick:
@@ -174,12 +176,18 @@ func (a *active) saver(ctx context.Context, stop <-chan struct{}) {
 		err := a.savePartial(ctx)
 		a.saving.Unlock()
 		switch {
+		case err == nil:
+			failing = false
+			continue
 		case errors.Is(err, harness.ErrLost):
 			a.cancel(err)
 			return
-		case err != nil:
+		case !failing:
 			a.local.o.Logger.Warn("save partial", "run", string(a.info.ID), "error", err.Error())
+			a.Emit(harness.Event{Type: harness.EventWaiting, Wait: 1, Error: &harness.RunError{Kind: "store", Text: err.Error()}})
 		}
+		failing = true
+		a.Streamed() // the text is still to be saved
 	}
 }
 

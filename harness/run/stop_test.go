@@ -256,3 +256,50 @@ func TestStopBesideTheLastAnswerComesTooLate(t *testing.T) {
 		})
 	}
 }
+
+// tight is a journal that has no room for half answers for a while.
+type tight struct {
+	run.Journal
+
+	full atomic.Bool
+}
+
+func (j *tight) SavePartial(ctx context.Context, l harness.Lease, id harness.RunID, p harness.Partial) error {
+	if j.full.Load() {
+		return errFull
+	}
+	return j.Journal.SavePartial(ctx, l, id, p)
+}
+
+func TestHalfAnswerThatCannotBeSavedIsToldOnceAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := memory1()
+		j := &tight{Journal: s.journal}
+		j.full.Store(true)
+		w := open(t, s, j, answering(func(ctx context.Context, _ model.Request, emit func(model.Delta)) (model.Reply, error) {
+			emit(model.Delta{Kind: model.DeltaText, Text: "all there is"})
+			<-ctx.Done()
+			return model.Reply{}, ctx.Err()
+		}))
+		h := w.start(t, "go", "")
+		time.Sleep(10 * time.Second)
+		j.full.Store(false)
+		time.Sleep(time.Second)
+		if got := w.status(t, h.ID()); got.Partial == nil || got.Partial.Text != "all there is" {
+			t.Errorf("a second after there is room, %+v is on disk", got.Partial)
+		}
+		if err := w.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		told := 0
+		for e := range h.Events(t.Context(), 0) {
+			if e.Type == harness.EventWaiting && e.Error != nil {
+				told++
+			}
+		}
+		if told != 1 {
+			t.Errorf("it was told %d times", told)
+		}
+	})
+}

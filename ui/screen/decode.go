@@ -150,8 +150,10 @@ func (d *decoder) next(b []byte) (int, tea.Msg) {
 			return 0, nil
 		}
 		return singleShift(b)
-	case ']', 'P', '_', '^', 'X':
-		return stringReply(b)
+	case ']', 'P', '_':
+		if len(b) == 2 || beginsReply(b[1], b[2]) {
+			return stringReply(b)
+		}
 	case esc:
 		if len(b) == 2 {
 			return 0, nil
@@ -213,6 +215,20 @@ func plainKeys(b []byte) (int, tea.Msg) {
 		return 1, tea.KeyMsg{Type: tea.KeyRunes, Runes: runes[:1]}
 	}
 	return at, tea.KeyMsg{Type: tea.KeyRunes, Runes: runes}
+}
+
+// beginsReply tells a reply, which has a number or one of a few letters after
+// its introducer, from a key with alt and the next key.
+func beginsReply(kind, next byte) bool {
+	switch {
+	case next >= '0' && next <= '9':
+		return kind != '_'
+	case kind == ']':
+		return next == 'l' || next == 'L'
+	case kind == 'P':
+		return strings.IndexByte(">!+$|", next) >= 0
+	}
+	return next == 'G'
 }
 
 // stringReply swallows a reply that ends with BEL or ST, and reads the one for

@@ -58,6 +58,7 @@ var decodeCases = []struct{ name, in, want string }{
 	{"alt enter", "\x1b\r", "alt+enter"},
 	{"alt backspace", "\x1b\x7f", "alt+backspace"},
 	{"alt bracket", "\x1b]", "alt+]"},
+	{"alt keys and the next ones", "\x1b]x\x1bPa\x1b_b\x1b^c\x1bXd", "alt+] x alt+P a alt+_ b alt+^ c alt+X d"},
 	{"alt open bracket", "\x1b[", "alt+["},
 	{"alt capital", "\x1bO", "alt+O"},
 	{"alt arrow", "\x1b\x1b[A", "alt+up"},

@@ -21,22 +21,24 @@ func Failure(err error) *harness.RunError {
 	return &harness.RunError{Kind: string(e.Kind), Text: text}
 }
 
+// advice says what can be done, in words that hold on every front end: keys and
+// commands of a screen are the screen's to name.
 func advice(e *model.Error) string {
 	switch e.Kind {
 	case model.KindAuth:
-		return "check the key, or choose another model with /model"
+		return "check the key, or choose another model (cairn models lists them)"
 	case model.KindNotFound:
-		return "choose another model with /model (cairn models lists them)"
+		return "choose another model (cairn models lists them)"
 	case model.KindRateLimit, model.KindServer:
-		return "try again later with /retry"
+		return "ask again later"
 	case model.KindQuota:
-		return "check the account's credit, or choose another model with /model"
+		return "check the account's credit, or choose another model"
 	case model.KindOverflow:
-		return "start a new chat with /new or choose a model with a larger window"
+		return "start a new chat, or choose a model with a larger window"
 	case model.KindNetwork:
-		return "check the connection and the address, then /retry"
+		return "check the connection and the address, then ask again"
 	case model.KindIncomplete, model.KindIdle:
-		return "the text so far is kept; /retry asks again"
+		return "the text so far is kept; ask again for the rest"
 	case model.KindProtocol:
 		return "check the provider's address in the configuration"
 	default:

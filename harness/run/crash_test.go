@@ -20,8 +20,6 @@ import (
 	"cairn/storage/mem"
 )
 
-var errCrash = errors.New("crash")
-
 // crashing is a journal that stops the world at its n-th write: with lost, the
 // fatal write never reached the disk, without, it did and nobody was told.
 // Every later write fails as in a process that is gone.

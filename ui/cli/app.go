@@ -128,8 +128,12 @@ func (a *app) setup() (Setup, error) {
 	if err != nil {
 		return Setup{}, err
 	}
+	engine := a.flags.engine
+	if engine == "" && len(a.wire.Engines) > 0 {
+		engine = a.wire.Engines[0]
+	}
 	return Setup{
-		Config: c, DataDir: c.Dir, Engine: a.flags.engine, Ephemeral: a.flags.ephemeral,
+		Config: c, DataDir: c.Dir, Engine: engine, Ephemeral: a.flags.ephemeral,
 		Getenv: a.s.Getenv, Now: a.s.Now, Log: log,
 	}, nil
 }

@@ -49,10 +49,12 @@ type printing struct {
 	engine  harness.Engine
 	// taker is who asked for the session while the run went on.
 	taker harness.Holder
+	// dropping says that the run is to end without an answer.
+	dropping bool
 }
 
-// run takes the session, starts a run, follows it and gives the session back.
-func (p *printing) run(ctx context.Context, prompt string) (err error) {
+// run sends the prompt and follows the run.
+func (p *printing) run(ctx context.Context, prompt string) error {
 	for _, n := range p.target.notices {
 		p.printer.notice(n)
 	}
@@ -60,6 +62,27 @@ func (p *printing) run(ctx context.Context, prompt string) (err error) {
 	if err != nil {
 		return err
 	}
+	return p.drive(ctx, func(work context.Context) (harness.RunHandle, int, error) {
+		if err := p.noteModel(work, config.Model); err != nil {
+			return nil, 0, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		h, err := p.engine.Start(work, harness.StartRequest{
+			Lease: p.lease, Message: harness.UserText(prompt), Config: config, Dir: p.s.Dir,
+		})
+		if err != nil {
+			return nil, 0, startError(p.target.session.ID, err)
+		}
+		p.remember(work, prompt)
+		return h, 0, nil
+	})
+}
+
+// drive takes the session, begins a stretch of a run, follows it from the
+// journal entry after that which begin returns, and gives the session back.
+func (p *printing) drive(ctx context.Context, begin func(work context.Context) (h harness.RunHandle, after int, err error)) (err error) {
 	// What has begun is brought to an orderly end, also when ctx ends.
 	work := context.WithoutCancel(ctx)
 	meta := p.target.session
@@ -87,20 +110,11 @@ func (p *printing) run(ctx context.Context, prompt string) (err error) {
 			err = fmt.Errorf("stop the engine: %w", e)
 		}
 	}()
-	if err := p.noteModel(work, config.Model); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	h, err := p.engine.Start(work, harness.StartRequest{
-		Lease: p.lease, Message: harness.UserText(prompt), Config: config, Dir: p.s.Dir,
-	})
+	h, after, err := begin(work)
 	if err != nil {
-		return startError(meta.ID, err)
+		return err
 	}
-	p.remember(work, prompt)
-	return p.follow(ctx, work, h)
+	return p.follow(ctx, work, h, after)
 }
 
 // startError words why a run did not start. A provider's reason, such as a
@@ -192,10 +206,10 @@ func modelOf(records []harness.Record) string {
 	return ""
 }
 
-// follow prints the events of the run until it rests. When ctx ends the run
+// follow prints the events of the run after a journal entry until it rests. When ctx ends the run
 // is cancelled; when somebody asks for the session it is paused.
-func (p *printing) follow(ctx, work context.Context, h harness.RunHandle) error {
-	events := h.Events(work, 0)
+func (p *printing) follow(ctx, work context.Context, h harness.RunHandle, after int) error {
+	events := h.Events(work, after)
 	stop := ctx.Done()
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -12,6 +12,8 @@ import (
 type printer interface {
 	// notice tells something about the start, before any event.
 	notice(text string)
+	// kept is the half answer that the run goes on from.
+	kept(text string)
 	event(e harness.Event) error
 	// end comes once, after the last event.
 	end(r harness.Result) error
@@ -46,7 +48,13 @@ func (p *jsonPrinter) notice(text string) {
 	_ = p.out.object(harness.Event{Type: EventNotice, Session: p.session, Text: text, At: p.s.Now().UTC()})
 }
 
+// kept tells nothing: the half answer comes as a message.
+func (p *jsonPrinter) kept(string) {}
+
 func (p *jsonPrinter) event(e harness.Event) error {
+	if e.Type == harness.EventRecovery {
+		e.Text = mended(e.Text)
+	}
 	if err := p.out.object(e); err != nil {
 		return err
 	}
@@ -70,6 +78,8 @@ type pipePrinter struct {
 }
 
 func (p *pipePrinter) notice(text string) { p.app.notice("%s", text) }
+
+func (p *pipePrinter) kept(text string) { p.write(text) }
 
 func (p *pipePrinter) event(e harness.Event) error {
 	if e.Type == harness.EventMessage && answer(e.Message) {
@@ -109,6 +119,11 @@ type streamPrinter struct {
 }
 
 func (p *streamPrinter) notice(text string) { p.app.notice("%s", text) }
+
+func (p *streamPrinter) kept(text string) {
+	p.write(text)
+	p.shown = 0
+}
 
 func (p *streamPrinter) event(e harness.Event) error {
 	switch e.Type {
@@ -170,7 +185,9 @@ func (a *app) aside(e harness.Event) {
 		a.notice("asking again in %d s%s", e.Wait, because(e))
 	case harness.EventWaiting:
 		a.notice("still waiting for the model after %d s", e.Wait)
-	case harness.EventRecovery, harness.EventCondensed, harness.EventMemory:
+	case harness.EventRecovery:
+		a.notice("%s", mended(e.Text))
+	case harness.EventCondensed, harness.EventMemory:
 		if e.Text != "" {
 			a.notice("%s", e.Text)
 		}
@@ -180,6 +197,21 @@ func (a *app) aside(e harness.Event) {
 		}
 	default: // the answer, or nothing to tell
 	}
+}
+
+// mended says what the loop mended, in words for each of its reasons.
+func mended(reason string) string {
+	switch reason {
+	case "interrupted":
+		return "going on from the half answer"
+	case "iteration_limit":
+		return "the limit of steps is reached; asking for a final answer"
+	case "truncated_text":
+		return "the answer was cut at the model's limit; going on"
+	case "empty_reply":
+		return "the model answered nothing; asking again"
+	}
+	return strings.ReplaceAll(reason, "_", " ")
 }
 
 func because(e harness.Event) string {

@@ -169,8 +169,6 @@ func (a *app) checkFlags() error {
 		if !slices.Contains(a.wire.Engines, f.engine) {
 			return usage("there is no engine %q; use --engine %s", f.engine, strings.Join(a.wire.Engines, " or --engine "))
 		}
-	} else if len(a.wire.Engines) > 0 {
-		f.engine = a.wire.Engines[0]
 	}
 	if f.values["system"] != "" && f.values["system_file"] != "" {
 		return usage("--system and --system-file each give the system prompt; give one of them")

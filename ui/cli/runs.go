@@ -14,7 +14,8 @@ import (
 
 // runsCommand is `cairn runs`.
 func (a *app) runsCommand() *cobra.Command {
-	return group("runs", "List and show runs: the executions of turns", a.runsList(), a.runsShow())
+	commands := append([]*cobra.Command{a.runsList(), a.runsShow()}, a.runsOn()...)
+	return group("runs", "List runs, the executions of turns, and go on with unfinished ones", commands...)
 }
 
 func (a *app) runsList() *cobra.Command {

@@ -24,6 +24,7 @@ import (
 //	exits N cairn ARGS... runs it, and it must end with that exit code
 //	input FILE            is the next program's standard input; none otherwise
 //	hold ID               makes somebody else own a session
+//	halt ID               leaves a stopped run in a session: $RUN, beginning with $START
 //	damage                lets a check of the store find it damaged
 //	tty                   makes standard output and error terminals from now on
 func TestScripts(t *testing.T) {
@@ -52,6 +53,7 @@ func TestScripts(t *testing.T) {
 				_, err := world(ts).store.Owners().Acquire(context.Background(), meta, harness.Holder{PID: 4411, Terminal: "pts/3", Purpose: "chat"})
 				ts.Check(err)
 			},
+			"halt":   halt,
 			"damage": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).damaged = harness.ErrDamaged },
 			"tty":    func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).tty = true },
 		},
@@ -69,6 +71,9 @@ type scriptWorld struct {
 	// damaged is what a check of the store finds, if not nil.
 	damaged error
 	chats   []ChatSetup
+	// real says that the engine is the real one; asked counts its model calls.
+	real  bool
+	asked int
 }
 
 type worldKey struct{}
@@ -119,6 +124,9 @@ func (w *scriptWorld) wire() Wire {
 			return StoreReport{Path: dir + "/cairn.db", Bytes: 32768, Schema: 1, Sessions: 2, Messages: 7}, nil
 		},
 		NewEngine: func(_ context.Context, st Store, s Setup) (harness.Engine, error) {
+			if w.real {
+				return w.local(), nil
+			}
 			return &fakeEngine{store: st, now: s.Now}, nil
 		},
 		Models: func(_ context.Context, s Setup) (Models, error) {

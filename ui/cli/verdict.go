@@ -24,8 +24,11 @@ func (p *printing) verdict(ctx context.Context, r harness.Result) error {
 		if p.taker.PID != 0 {
 			return fail(ExitBusy, "%s took session %s over; the answer goes on there", p.taker, id)
 		}
-		return fail(ExitFailed, "the answer was paused%s; go on with: cairn -r %s", kept, id)
+		return fail(ExitFailed, "the answer was paused%s; go on with: cairn runs resume %s", kept, r.Run)
 	case harness.RunCancelled:
+		if p.dropping {
+			return nil
+		}
 		if ctx.Err() != nil {
 			return fail(ExitInterrupted, "interrupted%s", kept)
 		}

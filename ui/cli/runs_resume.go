@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cairn/harness"
+)
+
+// runsOn are the commands that go on with an unfinished run, or end it.
+func (a *app) runsOn() []*cobra.Command {
+	var all []*cobra.Command
+	for _, c := range []struct {
+		use, short string
+		how        harness.ResumeHow
+	}{
+		{"resume RUN", "Go on with an unfinished run and print the answer; its half answer is kept", harness.ResumeContinue},
+		{"retry RUN", "Ask again for the answer of an unfinished run, without its half answer", harness.ResumeRetry},
+		{"drop RUN", "End an unfinished run; its half answer stays in the history", harness.ResumeDrop},
+	} {
+		all = append(all, &cobra.Command{
+			Use: c.use, Short: c.short, Args: exactly(1, "the id of a run"),
+			RunE:              runner(func(ctx context.Context, args []string) error { return a.goOn(ctx, args[0], c.how) }),
+			ValidArgsFunction: a.completeRun,
+		})
+	}
+	return all
+}
+
+// goOn takes a run up again, in its session and with the configuration that it
+// began with.
+func (a *app) goOn(ctx context.Context, text string, how harness.ResumeHow) error {
+	a.conversing = true
+	st, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := findRun(ctx, st, text)
+	if err != nil {
+		return err
+	}
+	session, err := st.Sessions.Get(ctx, r.Session)
+	if err != nil {
+		if deleted := refuseDeleted(ctx, st, r.Session); deleted != nil {
+			return deleted
+		}
+		return fmt.Errorf("read session %s: %w", r.Session, err)
+	}
+	p := &printing{app: a, store: st, target: target{session: session, exists: true}, printer: a.printer(session.ID)}
+	p.dropping = how == harness.ResumeDrop
+	return p.drive(ctx, func(work context.Context) (harness.RunHandle, int, error) {
+		// What the run's last driver left is known now that the session is ours.
+		r, err := st.Runs.Get(work, r.ID)
+		switch {
+		case err != nil:
+			return nil, 0, fmt.Errorf("read run %s: %w", r.ID, err)
+		case r.Status.Closed():
+			return nil, 0, fail(ExitFailed, "run %s has ended (%s); there is nothing to go on with", r.ID, runWord(r))
+		case ctx.Err() != nil:
+			return nil, 0, ctx.Err()
+		}
+		h, err := p.engine.Resume(work, p.lease, r.ID, how)
+		if err != nil {
+			return nil, 0, err
+		}
+		if how == harness.ResumeContinue && r.Partial != nil {
+			p.printer.kept(r.Partial.Text)
+		}
+		return h, r.Cursor, nil
+	})
+}
+
+// completeRun completes the ids of unfinished runs.
+func (a *app) completeRun(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.offer(cmd, start, func(ctx context.Context) ([]string, error) {
+		st, err := a.store(ctx)
+		if err != nil {
+			return nil, err
+		}
+		list, err := st.Runs.List(ctx, harness.RunFilter{Unfinished: true, Limit: maxCompleted})
+		if err != nil {
+			return nil, err
+		}
+		var ids []string
+		for _, r := range list {
+			ids = append(ids, cobra.CompletionWithDesc(string(r.ID), runWord(r)))
+		}
+		return ids, nil
+	})
+}

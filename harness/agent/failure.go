@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"strings"
 
 	"cairn/harness"
 	"cairn/harness/model"
@@ -15,8 +16,9 @@ func Failure(err error) *harness.RunError {
 		return &harness.RunError{Kind: "internal", Text: err.Error()}
 	}
 	text := e.Error()
-	if hint := advice(e); hint != "" {
-		text += "; " + hint
+	// A sentence that ends in a question says already what to look at.
+	if hint := advice(e); hint != "" && !strings.HasSuffix(text, "?") {
+		text = strings.TrimSuffix(text, ".") + "; " + hint
 	}
 	return &harness.RunError{Kind: string(e.Kind), Text: text}
 }

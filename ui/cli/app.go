@@ -68,7 +68,7 @@ func (a *app) config() (Config, error) {
 	if a.cfg != nil {
 		return *a.cfg, nil
 	}
-	c, err := loadConfig(a.s, a.flags.config, a.flags.values)
+	c, err := loadConfig(a.s, a.flags.config, a.flags.values, a.wire.Actions)
 	if err != nil {
 		return c, err
 	}

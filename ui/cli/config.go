@@ -105,10 +105,11 @@ func settings() []setting {
 
 // loadConfig settles the configuration from flags, the environment, the
 // project's file and the user's, in that order. flags maps keys to the values
-// given on the command line.
-func loadConfig(s Streams, path string, flags map[string]string) (Config, error) {
+// given on the command line; actions are the names that keys may be given to,
+// nil for any.
+func loadConfig(s Streams, path string, flags map[string]string, actions func() []string) (Config, error) {
 	c := Config{values: map[string]Value{}}
-	user, err := c.readUser(s, path)
+	user, err := c.readUser(s, path, actions)
 	if err != nil {
 		return c, err
 	}
@@ -167,7 +168,7 @@ func flagOf(key string) string {
 
 // readUser reads the user's file, if there is one. A file that was asked for
 // by name must exist.
-func (c *Config) readUser(s Streams, path string) (file, error) {
+func (c *Config) readUser(s Streams, path string, actions func() []string) (file, error) {
 	asked := path
 	if asked == "" {
 		asked = s.Getenv("CAIRN_CONFIG")
@@ -180,7 +181,7 @@ func (c *Config) readUser(s Streams, path string) (file, error) {
 		// Without a home there is no user's file, and none is needed.
 		return file{}, nil
 	}
-	f, err := readFile(c.File, false)
+	f, err := readFile(c.File, false, actions)
 	if errors.Is(err, fs.ErrNotExist) && asked == "" {
 		return file{}, nil
 	}
@@ -201,7 +202,7 @@ func (c *Config) readProject(s Streams) (file, error) {
 	if path == c.File {
 		return file{}, nil
 	}
-	f, err := readFile(path, true)
+	f, err := readFile(path, true, nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return file{}, nil
 	}

@@ -114,7 +114,7 @@ func TestConfigOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := loadConfig(home(t, c.user, c.project, c.env), "", c.flags)
+			got, err := loadConfig(home(t, c.user, c.project, c.env), "", c.flags, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestSessionBeatsAllButFlag(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg, err := loadConfig(home(t, "", "", c.env), "", c.flags)
+			cfg, err := loadConfig(home(t, "", "", c.env), "", c.flags, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func TestSystemPrompt(t *testing.T) {
 		"file beside the configuration": {want: "from the file"},
 		"flag beats it":                 {flags: map[string]string{"system": "from the flag"}, want: "from the flag"},
 	} {
-		got, err := loadConfig(s, "", c.flags)
+		got, err := loadConfig(s, "", c.flags, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,11 +172,11 @@ func TestSystemPrompt(t *testing.T) {
 		}
 	}
 	both := home(t, "system = \"a\"\nsystem_file = \"b\"\n", "", nil)
-	if _, err := loadConfig(both, "", nil); err == nil || !strings.Contains(err.Error(), "keep one of them") {
+	if _, err := loadConfig(both, "", nil, nil); err == nil || !strings.Contains(err.Error(), "keep one of them") {
 		t.Errorf("both in one place: %v", err)
 	}
 	missing := home(t, "", "", nil)
-	if _, err := loadConfig(missing, "", map[string]string{"system_file": "nosuch.md"}); exitCode(err) != ExitUsage {
+	if _, err := loadConfig(missing, "", map[string]string{"system_file": "nosuch.md"}, nil); exitCode(err) != ExitUsage {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -193,7 +193,7 @@ func TestSecretsOfOpenFilesAreRefused(t *testing.T) {
 		s := home(t, "", "", nil)
 		path := filepath.Join(s.Getenv("HOME"), ".config", "cairn", "config.toml")
 		write(t, path, text, mode)
-		c, err := loadConfig(s, "", nil)
+		c, err := loadConfig(s, "", nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,14 +229,14 @@ func TestAddressesAreShownWithoutKeys(t *testing.T) {
 func TestNoHome(t *testing.T) {
 	t.Parallel()
 	s := Streams{Getenv: func(string) string { return "" }}
-	c, err := loadConfig(s, "", nil)
+	c, err := loadConfig(s, "", nil, nil)
 	if err != nil || c.Dir != "" {
 		t.Fatalf("%q, %v", c.Dir, err)
 	}
 	if _, err := dataDir(s); err == nil || !strings.Contains(err.Error(), "--dir DIR or CAIRN_DIR") {
 		t.Errorf("%v", err)
 	}
-	c, err = loadConfig(s, "", map[string]string{"dir": "/data"})
+	c, err = loadConfig(s, "", map[string]string{"dir": "/data"}, nil)
 	if err != nil || c.Dir != "/data" {
 		t.Errorf("%q, %v", c.Dir, err)
 	}
@@ -263,10 +263,10 @@ func TestBaseDirectories(t *testing.T) {
 func TestMissingConfig(t *testing.T) {
 	t.Parallel()
 	s := home(t, "", "", map[string]string{"CAIRN_CONFIG": "nosuch.toml"})
-	if _, err := loadConfig(s, "", nil); !errors.Is(err, os.ErrNotExist) || exitCode(err) != ExitUsage {
+	if _, err := loadConfig(s, "", nil, nil); !errors.Is(err, os.ErrNotExist) || exitCode(err) != ExitUsage {
 		t.Errorf("%v", err)
 	}
-	if _, err := loadConfig(home(t, "", "", nil), "", nil); err != nil {
+	if _, err := loadConfig(home(t, "", "", nil), "", nil, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -281,6 +281,32 @@ func TestKeyBindings(t *testing.T) {
 	want := map[string]KeyList{"chat.send": {"ctrl+s"}, "chat.stop": {"esc", "ctrl+c"}}
 	if diff := cmp.Diff(want, f.Keys); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A binding that would do nothing is told, wherever it is written.
+func TestUnknownActions(t *testing.T) {
+	t.Parallel()
+	known := func() []string { return []string{"chat.send", "chat.stop", "picker.open"} }
+	for text, want := range map[string]string{
+		"mouse = true\n[keys]\n\"chat.send\" = \"x\"\n\"chat.sedn\" = \"y\"\n": `:4: unknown action "chat.sedn"; did you mean chat.send?`,
+		"[keys]\nchat.stopp = \"x\"\n":                                         `:2: unknown action "chat.stopp"; did you mean chat.stop?`,
+		"[keys.picker]\nopne = [\"x\"]\n":                                      `:2: unknown action "picker.opne"; did you mean picker.open?`,
+		"keys.\"zzzzzzzzzzzz\" = \"x\"\n":                                      `:1: unknown action "zzzzzzzzzzzz"; the help of each screen (F1) lists its keys`,
+		"[keys.chat]\nsend = 'x'\nstop = []\n":                                 "",
+		"[keys]\n\"chat.send\" = 'x'\n\"chat.stop\" = []\n":                    "",
+	} {
+		s := home(t, text, "", nil)
+		c, err := loadConfig(s, "", nil, known)
+		if want == "" {
+			if diff := cmp.Diff(map[string]KeyList{"chat.send": {"x"}, "chat.stop": {}}, c.Keys); err != nil || diff != "" {
+				t.Errorf("%q: %v\n%s", text, err, diff)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || exitCode(err) != ExitUsage {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
 	}
 }
 

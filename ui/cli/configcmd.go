@@ -21,7 +21,7 @@ func (a *app) configPath() *cobra.Command {
 		RunE: runner(func(context.Context, []string) error {
 			c := Config{}
 			// The path is wanted most when the file is wrong.
-			if _, err := c.readUser(a.s, a.flags.config); err != nil && c.File == "" {
+			if _, err := c.readUser(a.s, a.flags.config, a.wire.Actions); err != nil && c.File == "" {
 				return err
 			}
 			if c.File == "" {

@@ -18,9 +18,6 @@ import (
 // maxConfig bounds a configuration file, in bytes.
 const maxConfig = 1 << 20
 
-// KeyList is one key or a list of keys in the configuration.
-type KeyList []string
-
 // file is a configuration file as written.
 type file struct {
 	Model      *string                `toml:"model"`
@@ -71,7 +68,8 @@ func (e *ConfigError) Error() string {
 }
 
 // readFile reads a configuration file. A project's may hold harmless keys only.
-func readFile(path string, project bool) (file, error) {
+// actions are the names that keys may be given to; nil means any.
+func readFile(path string, project bool, actions func() []string) (file, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return file{}, configOpen(path, err)
@@ -84,7 +82,11 @@ func readFile(path string, project bool) (file, error) {
 	if len(data) > maxConfig {
 		return file{}, &ConfigError{File: path, Text: "is larger than 1 MiB; that is no configuration"}
 	}
-	return parseFile(path, data, project)
+	parsed, err := parseFile(path, data, project)
+	if err == nil && actions != nil && len(parsed.Keys) > 0 {
+		err = parsed.checkActions(path, data, actions())
+	}
+	return parsed, err
 }
 
 // configOpen words a failure to read. That the file does not exist stays
@@ -146,29 +148,6 @@ func (f file) harmless(path string, data []byte) error {
 	for key, set := range map[string]bool{"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil} {
 		if set {
 			return &ConfigError{File: path, Line: lineOf(data, "["+key), Text: fmt.Sprintf("%q cannot be set by a project, only model, system and theme can; put it into your own configuration", key)}
-		}
-	}
-	return nil
-}
-
-// checkKeys turns the key bindings into lists.
-func (f *file) checkKeys(path string, data []byte) error {
-	f.Keys = make(map[string]KeyList, len(f.RawKeys))
-	for action, raw := range f.RawKeys {
-		wrong := &ConfigError{File: path, Line: lineOf(data, action), Text: fmt.Sprintf("the binding of %q must be a key such as \"ctrl+s\" or a list of keys", action)}
-		switch v := raw.(type) {
-		case string:
-			f.Keys[action] = KeyList{v}
-		case []any:
-			for _, one := range v {
-				key, ok := one.(string)
-				if !ok {
-					return wrong
-				}
-				f.Keys[action] = append(f.Keys[action], key)
-			}
-		default:
-			return wrong
 		}
 	}
 	return nil

@@ -36,6 +36,9 @@ type Wire struct {
 	Plain func(ctx context.Context, c ChatSetup) (ChatExit, error)
 	// Themes lists the names of the themes.
 	Themes func() []string
+	// Actions are the names of the actions that keys can be given to; nil means
+	// that any name is taken.
+	Actions func() []string
 	// Engines are the names that --engine takes, the default first.
 	Engines []string
 }

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"cairn/harness"
 	"cairn/harness/agent"
@@ -30,8 +32,10 @@ import (
 	"cairn/storage/mem"
 	"cairn/themes"
 	"cairn/ui"
+	"cairn/ui/browser"
 	"cairn/ui/chat"
 	"cairn/ui/cli"
+	"cairn/ui/picker"
 	"cairn/ui/screen"
 )
 
@@ -39,18 +43,35 @@ func main() {
 	// Libraries that print to the standard logger would write over the screen.
 	log.SetOutput(io.Discard)
 	ctx, stop := cli.SignalContext(context.Background())
+	var p program
 	code := cli.Main(ctx, cli.System(), os.Args[1:], cli.Wire{
 		Agent:     agent.Version,
 		OpenStore: openStore, CheckStore: checkStore,
 		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
-			return newEngine(s, setup, false)
+			return p.newEngine(s, setup, false)
 		},
-		Models: openModels, Chat: openChat, Plain: openPlain, Themes: themes.Names,
+		Models: func(_ context.Context, setup cli.Setup) (cli.Models, error) {
+			return models{p.environment(setup)}, nil
+		},
+		Chat: p.openChat, Plain: p.openPlain, Themes: themes.Names, Actions: actions,
 		Engines: []string{bolt.Engine},
 	})
 	stop()
 	os.Exit(code)
+}
+
+// program is one start.
+type program struct {
+	once sync.Once
+	env  choose.Env
+}
+
+// environment is where keys, addresses and models come from: one for all parts
+// of a start, which has one configuration.
+func (p *program) environment(setup cli.Setup) choose.Env {
+	p.once.Do(func() { p.env = environment(setup) })
+	return p.env
 }
 
 // stores are the conversations and runs of one start.
@@ -64,7 +85,7 @@ type stores struct {
 func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, error) {
 	var s cli.Store
 	if !o.Ephemeral || !o.NoMemory {
-		db, err := bolt.Open(filepath.Join(dir, bolt.FileName), bolt.Options{
+		db, err := bolt.Open(filepath.Join(dir, bolt.FileName), bolt.Options{ //nolint:contextcheck // opening is bounded by itself
 			Now: o.Now, Logger: o.Log, Purpose: o.Purpose, Terminal: o.Terminal,
 		})
 		if err != nil {
@@ -97,11 +118,11 @@ func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		return cli.StoreReport{}, fmt.Errorf("check %s: %w", path, harness.ErrNotFound)
 	}
-	db, err := bolt.Open(path, bolt.Options{Purpose: "check"})
+	db, err := bolt.Open(path, bolt.Options{Purpose: "check"}) //nolint:contextcheck // opening is bounded by itself
 	if err != nil {
 		return cli.StoreReport{}, err
 	}
-	defer db.Close()
+	defer db.Close() //nolint:errcheck // it was only read
 	report, err := db.Check(ctx)
 	if err == nil && len(report.Problems) > 0 {
 		err = fmt.Errorf("check %s: %w: %s", path, harness.ErrDamaged, strings.Join(report.Problems, "; "))
@@ -123,33 +144,43 @@ func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
 	}, err
 }
 
-// newEngine returns what executes runs. Without a person at the screen the
-// tools that read files are off: there are no rules yet that could allow them.
-func newEngine(s cli.Store, setup cli.Setup, attended bool) (*run.Local, error) {
-	set := &tool.Set{Log: setup.Log}
+// tools are those that the model is offered. Without a person at the screen the
+// ones that read files are off: there are no rules yet that could allow them.
+func tools(s cli.Store, attended bool, log *slog.Logger) (*tool.Set, error) {
+	set := &tool.Set{Log: log}
 	if s.Facts != nil || s.Notes != nil {
 		if err := recall.RegisterMemoryTools(set, s.Facts, s.Notes); err != nil {
 			return nil, err
 		}
 	}
-	if attended {
-		for _, make := range []func(string) (tool.Tool, error){files.ReadFile, files.ListDirectory} {
-			t, err := make("")
-			if err != nil {
-				return nil, err
-			}
-			if err := set.Add(t); err != nil {
-				return nil, err
-			}
+	if !attended {
+		return set, nil
+	}
+	for _, make := range []func(string) (tool.Tool, error){files.ReadFile, files.ListDirectory} {
+		t, err := make("")
+		if err == nil {
+			err = set.Add(t)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	env := environment(setup)
-	composer := &memory.Composer{Facts: s.Facts, Notes: s.Notes}
-	native := s.Native.(stores)
+	return set, nil
+}
+
+// newEngine returns what executes runs.
+func (p *program) newEngine(s cli.Store, setup cli.Setup, attended bool) (*run.Local, error) {
+	set, err := tools(s, attended, setup.Log)
+	if err != nil {
+		return nil, err
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("name of this machine: %w", err)
 	}
+	env := p.environment(setup)
+	composer := &memory.Composer{Facts: s.Facts, Notes: s.Notes}
+	native := s.Native.(stores)
 	return run.NewLocal(run.Options{
 		Journal: native.journal, Transcript: s.Transcript, Engine: native.engine, Host: host, Now: setup.Now, Logger: setup.Log,
 		Steps: func(ctx context.Context, c harness.RunConfig) (agent.Steps, error) {
@@ -172,11 +203,10 @@ func used(ctx context.Context, facts harness.Facts, setup cli.Setup, ids []strin
 		return
 	}
 	if err := facts.Used(ctx, ids...); err != nil {
-		setup.Log.Warn("count use of facts", "error", err.Error())
+		setup.Log.Warn("count use of facts", slog.Any("error", err))
 	}
 }
 
-// environment is where keys, addresses and models come from.
 func environment(setup cli.Setup) choose.Env {
 	var o catalogue.Overrides
 	bases := map[string]string{}
@@ -211,10 +241,6 @@ func set[T any](to, from *T) {
 
 // models answers the command line's questions about models.
 type models struct{ env choose.Env }
-
-func openModels(_ context.Context, setup cli.Setup) (cli.Models, error) {
-	return models{environment(setup)}, nil
-}
 
 // List implements [cli.Models].
 func (m models) List(context.Context) ([]cli.ModelInfo, error) {
@@ -259,32 +285,35 @@ func (m models) Servers(ctx context.Context) ([]cli.Server, error) {
 	return list, nil
 }
 
-// chatDeps is what both front ends are made of.
-func chatDeps(c cli.ChatSetup, engine harness.Engine) ui.Deps {
-	env := environment(c.Setup)
-	options := themes.Options{Profile: themes.DetectProfile(c.Setup.Getenv, true)}
-	if !c.Color {
-		options.Profile = themes.NoColor
-	}
+// deps is what both front ends are made of.
+func (p *program) deps(c cli.ChatSetup, engine harness.Engine) ui.Deps {
+	env := p.environment(c.Setup)
 	return ui.Deps{
 		Engine: engine, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
 		Notes: c.Store.Notes, Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
-		Notices: c.Notices, Now: c.Setup.Now, Log: c.Setup.Log, Keys: keys(c.Setup.Config), Getenv: c.Setup.Getenv,
+		Notices: c.Notices, Getenv: c.Setup.Getenv, Now: c.Setup.Now, Log: c.Setup.Log, Keys: c.Setup.Config.Bindings(),
 		NewSession: func() harness.Session {
 			return harness.Session{ID: harness.SessionID(harness.NewID()), Dir: c.Session.Dir}
 		},
-		Theme: func(dark bool) *themes.Theme {
-			t, err := themes.Load(c.Theme, dark, options)
-			if err != nil {
-				// The command line has checked the name before the screen opened.
-				t, _ = themes.Load(themes.Auto, dark, options)
-			}
-			return t
-		},
+		Theme:  func(dark bool) *themes.Theme { return theme(c, dark) },
 		Config: func(ctx context.Context, s harness.Session) (chat.Setup, error) { return settle(ctx, c, env, s) },
 	}
+}
+
+// theme is the chosen theme for a background.
+func theme(c cli.ChatSetup, dark bool) *themes.Theme {
+	options := themes.Options{Profile: themes.DetectProfile(c.Setup.Getenv, true)}
+	if !c.Color {
+		options.Profile = themes.NoColor
+	}
+	t, err := themes.Load(c.Theme, dark, options)
+	if err != nil {
+		// The command line has checked the name before the screen opened.
+		t, _ = themes.Load(themes.Auto, dark, options)
+	}
+	return t
 }
 
 // settle returns the configuration of a session's next turn: the model given
@@ -318,18 +347,25 @@ func settle(ctx context.Context, c cli.ChatSetup, env choose.Env, s harness.Sess
 	}, nil
 }
 
-// keys are the rebound keys by action.
-func keys(c cli.Config) map[string][]string {
-	m := map[string][]string{}
-	for action, list := range c.Keys {
-		m[action] = list
+// actions are the names of the actions that keys can be given to.
+func actions() []string {
+	bindings := append(chat.Actions(), picker.Model{}.Bindings()...)
+	bindings = append(bindings, browser.Model{}.Bindings()...)
+	// A screen tells the keys of its present state; these are of the others.
+	names := []string{
+		"picker.save", "picker.discard", "picker.forget-facts",
+		"browser.save", "browser.discard", "browser.leave", "browser.editor", "browser.next-field", "browser.previous-field",
+		"browser.keep-filter", "browser.clear-filter", "browser.restore-revision", "browser.revert",
 	}
-	return m
+	for _, b := range bindings {
+		names = append(names, b.Action)
+	}
+	return names
 }
 
 // openChat opens the full-screen chat.
-func openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err error) {
-	engine, err := newEngine(c.Store, c.Setup, true)
+func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err error) {
+	engine, err := p.newEngine(c.Store, c.Setup, true)
 	if err != nil {
 		return exit, err
 	}
@@ -342,7 +378,7 @@ func openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err erro
 		return exit, err
 	}
 	defer s.Recover()
-	last, err := s.Run(ctx, ui.New(ctx, chatDeps(c, engine)))
+	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine)))
 	err = errors.Join(err, engine.Close(context.WithoutCancel(ctx)))
 	if m, ok := last.(ui.Model); ok {
 		e := m.Exit()
@@ -353,11 +389,11 @@ func openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err erro
 }
 
 // openPlain opens the linear chat.
-func openPlain(ctx context.Context, c cli.ChatSetup) (cli.ChatExit, error) {
-	engine, err := newEngine(c.Store, c.Setup, true)
+func (p *program) openPlain(ctx context.Context, c cli.ChatSetup) (cli.ChatExit, error) {
+	engine, err := p.newEngine(c.Store, c.Setup, true)
 	if err != nil {
 		return cli.ChatExit{}, err
 	}
-	e, err := ui.Plain(ctx, chatDeps(c, engine), c.In, c.Out, c.Prompted)
+	e, err := ui.Plain(ctx, p.deps(c, engine), c.In, c.Out, c.Prompted)
 	return cli.ChatExit{Session: e.Session, Saved: e.Saved}, errors.Join(err, e.Unsaved, engine.Close(context.WithoutCancel(ctx)))
 }

@@ -10,6 +10,15 @@ import (
 // KeyList is one key or a list of keys in the configuration.
 type KeyList []string
 
+// Bindings are the keys of rebound actions.
+func (c Config) Bindings() map[string][]string {
+	m := make(map[string][]string, len(c.Keys))
+	for action, list := range c.Keys {
+		m[action] = list
+	}
+	return m
+}
+
 // checkKeys turns the key bindings into lists by action. A name may be quoted,
 // dotted or in a table of its screen: "chat.send", chat.send, [keys.chat] send.
 func (f *file) checkKeys(path string, data []byte) error {

@@ -146,8 +146,8 @@ func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
 
 // tools are those that the model is offered. Without a person at the screen the
 // ones that read files are off: there are no rules yet that could allow them.
-func tools(s cli.Store, attended bool, log *slog.Logger) (*tool.Set, error) {
-	set := &tool.Set{Log: log}
+func tools(s cli.Store, attended bool, logger *slog.Logger) (*tool.Set, error) {
+	set := &tool.Set{Log: logger}
 	if s.Facts != nil || s.Notes != nil {
 		if err := recall.RegisterMemoryTools(set, s.Facts, s.Notes); err != nil {
 			return nil, err

@@ -56,7 +56,7 @@ func (f *file) bind(path string, data []byte, prefix string, table map[string]an
 
 // checkActions refuses bindings of actions that no screen has.
 func (f file) checkActions(path string, data []byte, known []string) error {
-	var all []error
+	var all []*ConfigError
 	for _, action := range sortedKeys(f.Keys) {
 		if slices.Contains(known, action) {
 			continue
@@ -69,7 +69,12 @@ func (f file) checkActions(path string, data []byte, known []string) error {
 		}
 		all = append(all, &ConfigError{File: path, Line: lineOfAction(data, action), Text: text})
 	}
-	return errors.Join(all...)
+	slices.SortStableFunc(all, func(a, b *ConfigError) int { return a.Line - b.Line })
+	var joined error
+	for _, e := range all {
+		joined = errors.Join(joined, e)
+	}
+	return joined
 }
 
 // lineOfAction is the line that binds an action below [keys], 0 if none is

@@ -42,6 +42,9 @@ func advice(e *model.Error) string {
 	case model.KindIncomplete, model.KindIdle:
 		return "the text so far is kept; ask again for the rest"
 	case model.KindProtocol:
+		if e.Status >= 300 && e.Status < 400 {
+			return "" // the sentence says it already
+		}
 		return "check the provider's address in the configuration"
 	default:
 		return ""

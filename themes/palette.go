@@ -12,7 +12,8 @@ import (
 )
 
 // palette is a theme file. Colours are "#rrggbb", or "0" to "15" for the
-// terminal's own sixteen, or empty for its default foreground.
+// terminal's own sixteen, or "16" to "255" for those of the fixed table, which
+// cost half the bytes of a free one, or empty for the default foreground.
 type palette struct {
 	Name string `toml:"name"`
 	Dark bool   `toml:"dark"`
@@ -111,7 +112,7 @@ func (p *palette) check(data []byte, raw map[string]any) error {
 	all := p.all()
 	for _, key := range keys() {
 		if c, ok := all[key]; ok && !validColour(c) {
-			return fmt.Errorf(`%skey %q: %q is no colour; write "#rrggbb", "0" to "15", or "" for the terminal's own`,
+			return fmt.Errorf(`%skey %q: %q is no colour; write "#rrggbb", "0" to "255", or "" for the terminal's own`,
 				lineOf(data, key), key, c)
 		}
 	}
@@ -190,7 +191,7 @@ func validColour(c string) bool {
 		return err == nil && len(hex) == 6
 	}
 	n, err := strconv.Atoi(c)
-	return err == nil && n >= 0 && n <= 15 && itoa(n) == c
+	return err == nil && n >= 0 && n <= 255 && itoa(n) == c
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -18,7 +18,9 @@ func luminance(t *testing.T, c string) float64 {
 		if _, err := fmt.Sscan(c, &n); err != nil {
 			t.Fatalf("colour %q: %v", c, err)
 		}
-		c = xterm[n]
+		if c = termenv.ANSI256Color(n).String(); n < len(xterm) {
+			c = xterm[n]
+		}
 	}
 	rgb := termenv.ConvertToRGB(termenv.RGBColor(c))
 	lin := func(v float64) float64 {
@@ -96,7 +98,7 @@ func TestParseNamesLineAndNearestKey(t *testing.T) {
 		{"missing key", `accent = "#7fc8f8"`, "", `key "colors.accent" is missing`},
 		{"no colour", `accent = "#7fc8f8"`, `accent = "blue"`, `line 8: key "colors.accent": "blue" is no colour`},
 		{"short colour", `accent = "#7fc8f8"`, `accent = "#fff"`, `"#fff" is no colour`},
-		{"colour out of range", `accent = "#7fc8f8"`, `accent = "16"`, `"16" is no colour`},
+		{"colour out of range", `accent = "#7fc8f8"`, `accent = "256"`, `"256" is no colour`},
 		{"wrong type", "dark = true", `dark = "yes"`, "line 2, column"},
 		{"no TOML", "[colors]", "[colors", "line 5, column"},
 		{"no name", `name = "dark"`, `name = ""`, `"name" is missing or empty`},

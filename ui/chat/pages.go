@@ -1,6 +1,10 @@
 package chat
 
-import "cairn/harness"
+import (
+	"slices"
+
+	"cairn/harness"
+)
 
 // item is one block of the conversation.
 type item struct {
@@ -96,7 +100,7 @@ func (p *pages) replace(i int, rec harness.Record) {
 
 // settle gives the message that was just sent its record number.
 func (p *pages) settle(seq int) {
-	for i := len(p.items) - 1; i >= 0 && seq > 0; i-- {
+	for i := len(p.items) - 1; i >= 0 && seq > 0 && p.index(seq) < 0; i-- {
 		if p.items[i].sent {
 			rec := p.items[i].rec
 			rec.Seq = seq
@@ -143,7 +147,7 @@ func (p *pages) merge(records []harness.Record) {
 	default:
 		from, p.whole, p.follow = 0, records[0].Prev == 0, true
 	}
-	old := p.items[from:]
+	old := p.claimed(p.items[from:], records)
 	p.items = p.items[:from:from]
 	for _, r := range records {
 		p.items = append(p.items, p.known(old, r)...)
@@ -154,6 +158,22 @@ func (p *pages) merge(records []harness.Record) {
 		}
 	}
 	p.top.item, p.mark.item = p.byID(top, p.top.item), p.byID(mark, p.mark.item)
+}
+
+// claimed are the old items without the message that was just sent, if it is
+// among the records: they may be read before the run says that it began.
+func (p *pages) claimed(old []item, records []harness.Record) []item {
+	sent := slices.IndexFunc(old, func(it item) bool { return it.sent })
+	if sent < 0 {
+		return old
+	}
+	text := old[sent].rec.Message.Text()
+	for _, r := range records {
+		if r.Message != nil && r.Message.Role == harness.RoleUser && p.index(r.Seq) < 0 && r.Message.Text() == text {
+			return slices.Delete(slices.Clone(old), sent, sent+1)
+		}
+	}
+	return old
 }
 
 // known is the record's item among old ones, with the lines of this window

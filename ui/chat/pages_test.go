@@ -132,6 +132,39 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestAMessageThatIsReadBeforeItsRunBeginsStandsOnce reads the stored message
+// while it still stands as just sent, in both ways that its run may tell of it.
+func TestAMessageThatIsReadBeforeItsRunBeginsStandsOnce(t *testing.T) {
+	t.Parallel()
+	said := func(seq int, text string) harness.Record {
+		msg := harness.UserText(text)
+		return harness.Record{Seq: seq, Prev: seq - 1, Message: &msg}
+	}
+	for _, settle := range []bool{false, true} {
+		p := pages{follow: true, whole: true}
+		p.merge([]harness.Record{said(1, "go"), record(2)})
+		p.add(item{rec: said(0, "go"), sent: true})
+		p.merge([]harness.Record{said(1, "go"), record(2)})
+		if n := len(p.items); n != 3 {
+			t.Fatalf("%d items before the message is stored", n)
+		}
+		p.merge([]harness.Record{said(1, "go"), record(2), said(3, "go")})
+		if settle {
+			p.settle(3)
+		} else {
+			p.put(said(3, "go"))
+		}
+		p.put(record(4))
+		var got []int
+		for _, it := range p.items {
+			got = append(got, it.rec.Seq)
+		}
+		if !slices.Equal(got, []int{1, 2, 3, 4}) {
+			t.Errorf("settle %v: records %v are shown", settle, got)
+		}
+	}
+}
+
 func TestNewLinesAreCountedFromWhereTheEndWasLeft(t *testing.T) {
 	t.Parallel()
 	p := pages{follow: true, whole: true}

@@ -110,6 +110,9 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 			l.now = render.SafeLine(strings.TrimSuffix(e.Error.Text, ".")) + "; " + l.now
 		}
 	case harness.EventRecovery, harness.EventCondensed, harness.EventMemory:
+		if l.now = ""; e.Type == harness.EventRecovery {
+			m.turn.step++
+		}
 		if e.Message != nil && e.Record > 0 {
 			m = m.keep(e)
 		} else if e.Text != "" {
@@ -146,10 +149,14 @@ func (m Model) answered(e harness.Event) Model {
 	if e.Message == nil || e.Message.Role != harness.RoleAssistant {
 		return m
 	}
-	m.turn.step++
 	attempt := m.turn.live.attempt
 	m.turn.live = newLive(m.deps.Markdown)
 	m.turn.live.attempt = attempt
+	if len(e.Message.Calls()) > 0 {
+		m.turn.step++
+	} else {
+		m.turn.live.now = "saving"
+	}
 	if u := e.Message.Usage; u != nil {
 		m.context = u.Input + u.Output
 	}

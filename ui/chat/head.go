@@ -9,6 +9,9 @@ import (
 	"cairn/ui/render"
 )
 
+// leastTitle is the room that the title keeps beside a long model name.
+const leastTitle = 16
+
 func (m Model) headRows() int {
 	if m.height < ruleHeight {
 		return 1
@@ -20,14 +23,14 @@ func (m Model) headRows() int {
 func (m Model) head() []string {
 	p, o := m.deps.Theme.Paints, m.deps.Theme.Ornaments
 	dot := p.Muted.On(" " + o.Dot + " ")
-	left := " " + p.Title.On(m.title())
 	var right []string
 	if m.own.state == accessReader {
 		right = append(right, p.Warning.On("read-only"))
 	}
+	model := ""
 	if m.width >= fullWidth {
 		if m.setup.Label != "" {
-			left += dot + p.Muted.On(render.SafeLine(m.setup.Label))
+			model = dot + p.Muted.On(render.SafeLine(m.setup.Label))
 		}
 		if m.context > 0 && m.setup.Window > 0 {
 			right = append(right, p.Muted.On(fmt.Sprintf("%d%% ctx", min(m.context*100/m.setup.Window, 999))))
@@ -43,6 +46,10 @@ func (m Model) head() []string {
 		}
 		right = append(right, paint.On(render.Truncate(s, max(m.width/2, 8), o.Ellipsis)))
 	}
+	// The title gives way to the model, which is nowhere else.
+	room := m.width - render.Width(strings.Join(right, dot)) - 3
+	title := render.Truncate(m.title(), max(room-render.Width(model), leastTitle), o.Ellipsis)
+	left := " " + p.Title.On(title) + model
 	lines := []string{render.Truncate(render.Fit(left, strings.Join(right, dot)+" ", m.width), m.width, "")}
 	if m.headRows() > 1 {
 		lines = append(lines, m.rule())

@@ -230,18 +230,21 @@ func (m Model) runLine() string {
 	case len(t.live.thinking) > 0:
 		word = "thinking"
 	}
-	out := p.Accent.On(o.Running) + " " + word + o.Ellipsis + " " + elapsed(m.deps.Now().Sub(t.since))
+	since, tail := o.Ellipsis+" "+elapsed(m.deps.Now().Sub(t.since)), ""
 	if t.step > 1 {
-		out += p.Muted.On(fmt.Sprintf(" %s step %d", o.Dot, t.step))
+		tail += fmt.Sprintf(" %s step %d", o.Dot, t.step)
 	}
 	if t.phase != phaseStopping {
 		hint := "esc esc stop"
 		if !m.escAt.IsZero() && m.deps.Now().Sub(m.escAt) <= stopWithin {
 			hint = "esc again stops"
 		}
-		out += p.Muted.On(" " + o.Dot + " " + hint)
+		tail += " " + o.Dot + " " + hint
 	}
-	return out
+	sign := p.Accent.On(o.Running) + " "
+	// How to stop is always to be read, however long the words are.
+	word = render.Truncate(word, max(m.width-render.Width(sign+since+tail), 1), o.Ellipsis)
+	return sign + strings.TrimSuffix(word, o.Ellipsis) + since + p.Muted.On(tail)
 }
 
 // elapsed is a duration in whole seconds.

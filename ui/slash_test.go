@@ -20,7 +20,7 @@ func TestSlashCommands(t *testing.T) {
 		{"rename without a title", "/rename", []string{"write the title after it"}},
 		{"model", "/model", []string{"the model is test/parrot"}},
 		{"another model", "/model test/owl", []string{"the model is now test/owl", "· owl", "model changed from test/parrot to test/owl"}},
-		{"unknown model", "/model tset/owl", []string{"nearest is test"}},
+		{"unknown model", "/model tset/owl", []string{"nearest is test", "> /model tset/owl"}},
 		{"runs", "/runs", []string{"no run is unfinished"}},
 		{"takeover", "/takeover", []string{"owns the session already"}},
 		{"doctor", "/doctor", []string{"cairn doctor"}},

@@ -262,3 +262,38 @@ func (o lateOwners) Acquire(ctx context.Context, s harness.Session, h harness.Ho
 	time.Sleep(time.Second)
 	return o.Owners.Acquire(ctx, s, h)
 }
+
+func TestARenameElsewhereIsSeenInTheHeader(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "hello", "hello yourself")
+		d := w.Open("talk", 80, 24)
+		d.Press("ctrl+s", "ctrl+r").Type("!").Press("enter", "esc").Shows("Our talk! · parrot")
+		title := "Their talk"
+		if _, err := w.Store.Sessions().Edit(t.Context(), "talk", harness.SessionEdit{Title: &title}); err != nil {
+			t.Fatal(err)
+		}
+		d.Wait(time.Second).Shows("Their talk · parrot")
+	})
+}
+
+func TestASessionDeletedElsewhereIsSaidAndTakesNoMessage(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "hello", "hello yourself")
+		d := w.Open("talk", 80, 24)
+		if err := w.Store.Sessions().Delete(t.Context(), "talk"); err != nil {
+			t.Fatal(err)
+		}
+		d.Wait(time.Second).Shows("deleted elsewhere", "sessions restore talk", "hello yourself")
+		d.Type("more").Press("enter").Shows("> more", "not sent")
+		if n := len(w.Model.Asked()); n != 0 {
+			t.Errorf("the model was asked %d times", n)
+		}
+		if exit(d).Saved {
+			t.Error("the deleted session is offered to come back to")
+		}
+		if err := w.Store.Sessions().Restore(t.Context(), "talk"); err != nil {
+			t.Fatal(err)
+		}
+		d.Wait(time.Second).Hides("deleted elsewhere").Press("enter").Wait(time.Second).Shows("echo more")
+	})
+}

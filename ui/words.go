@@ -27,7 +27,9 @@ func Words(err error) string {
 	case errors.Is(err, harness.ErrLost):
 		return "Another window took this session over; what you typed is still here."
 	case errors.Is(err, harness.ErrLocked):
-		return sentence(err.Error() + "; nothing is lost, try again when the other process has ended")
+		_, who, _ := strings.Cut(err.Error(), harness.ErrLocked.Error())
+		who, _, _ = strings.Cut(who, ";")
+		return sentence(harness.ErrLocked.Error() + who + "; nothing is lost: try again, or end that process")
 	case errors.Is(err, harness.ErrBusy):
 		return "An answer is under way already; wait for it, or stop it."
 	case errors.Is(err, harness.ErrAwaiting):
@@ -52,13 +54,15 @@ func Words(err error) string {
 	return sentence(err.Error())
 }
 
-// sentence begins with a capital letter and ends with a full stop.
+// sentence begins with a capital letter, unless with the name of a program or
+// a service, and ends with a full stop.
 func sentence(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if s == "" {
 		return "Something failed without saying what."
 	}
-	if c := s[0]; c >= 'a' && c <= 'z' && !strings.HasPrefix(s, "cairn") {
+	word, _, _ := strings.Cut(s, " ")
+	if c := s[0]; c >= 'a' && c <= 'z' && word != "cairn" && !strings.HasSuffix(word, ":") {
 		s = string(c-'a'+'A') + s[1:]
 	}
 	if !strings.ContainsAny(s[len(s)-1:], ".!?") {

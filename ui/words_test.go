@@ -19,6 +19,11 @@ func TestEveryErrorIsASentenceThatHelps(t *testing.T) {
 		want string
 	}{
 		{&harness.RunError{Kind: "auth", Text: "the key was refused; set ANTHROPIC_API_KEY"}, "The key was refused; set ANTHROPIC_API_KEY."},
+		{&harness.RunError{Text: "openai: the model does not exist (HTTP 404)"}, "openai: the model does not exist (HTTP 404)."},
+		{
+			fmt.Errorf("read session k: %w by pid 7 since noon; try again, or end that process", harness.ErrLocked),
+			"The store is in use by pid 7 since noon; nothing is lost: try again, or end that process.",
+		},
 		{fmt.Errorf("acquire: %w", &harness.HeldError{Session: "a", Holder: harness.Holder{PID: 7}}), "The session is open in pid 7; /takeover takes it over."},
 		{fmt.Errorf("append: %w", harness.ErrLost), "Another window took this session over; what you typed is still here."},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), "The disk is full, so this is not saved; free some space and go on."},

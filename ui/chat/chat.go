@@ -107,8 +107,9 @@ func (m Model) Init() tea.Cmd {
 // Session is the session as the chat knows it.
 func (m Model) Session() harness.Session { return m.session }
 
-// Stored reports whether the session has a message in the store.
-func (m Model) Stored() bool { return m.stored }
+// Stored reports whether the session has a message in the store
+// and may be opened again; a deleted one may not.
+func (m Model) Stored() bool { return m.stored && !m.own.gone }
 
 // Failed is why the last write to the store did not succeed, nil if it did.
 func (m Model) Failed() error { return m.failed }
@@ -191,6 +192,9 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 	m.box = m.box.Paste(text)
 	m.draft.version++
 	m.leader = ""
+	if m.notice != m.fault {
+		m.notice = ""
+	}
 	return m.armDraft()
 }
 

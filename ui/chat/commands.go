@@ -248,6 +248,10 @@ type modelMsg struct {
 
 func (msg modelMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 	if msg.err != nil {
+		if m.box.Empty() { // to be mended, not typed again
+			m.box = m.box.SetText("/model " + msg.name)
+			m.draft.version++
+		}
 		m, cmd := m.trouble(msg.err)
 		return m, cmd, Intent{}
 	}

@@ -101,6 +101,8 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 	case actUnfold:
 		if next, ok := m.box.Unfold(); ok {
 			m.box = next
+		} else {
+			m.notice = "nothing here unfolds: no folded paste is at the caret, or it is too large for the box; the editor takes any"
 		}
 	case actComplete:
 		m = m.complete()
@@ -199,6 +201,9 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{}
 	case p.Name != "":
 		return m.command(p)
+	case m.own.gone:
+		m.notice = "not sent: the session is deleted; your text stays here"
+		return m, nil, Intent{}
 	case m.own.state == accessReader || m.own.state == accessHanding:
 		m.notice = "this window is read-only: /takeover takes the session over; your text stays here"
 		return m, nil, Intent{}

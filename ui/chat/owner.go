@@ -43,8 +43,9 @@ type ownership struct {
 	// looking says that a look at the store is under way, again that the
 	// store changed meanwhile.
 	looking, again bool
-	// fresh says that the session is known not to exist.
-	fresh bool
+	// fresh says that the session is known not to exist, gone that another
+	// window or command deleted it.
+	fresh, gone bool
 }
 
 // ownMsg says whether the session is ours.
@@ -220,10 +221,21 @@ func (m Model) look() (Model, tea.Cmd) {
 	switch m.own.state {
 	case accessOwner:
 		m.own.looking = true
-		ctx, d, to, lease := m.ctx, m.deps, m.to(), m.own.lease
+		ctx, d, to, lease, id, stored := m.ctx, m.deps, m.to(), m.own.lease, m.session.ID, m.stored
 		return m, func() tea.Msg {
 			out := askedMsg{to: to}
-			out.by, out.asked, out.err = d.Owners.Asked(ctx, lease)
+			if out.by, out.asked, out.err = d.Owners.Asked(ctx, lease); out.err != nil || !stored {
+				return out
+			}
+			s, err := d.Sessions.Get(ctx, id)
+			switch {
+			case err == nil:
+				out.session = &s
+			case errors.Is(err, harness.ErrNotFound):
+				out.gone = true
+			default:
+				out.err = err
+			}
 			return out
 		}
 	case accessReader:
@@ -244,12 +256,15 @@ func (m Model) looked() (Model, tea.Cmd) {
 	return m, nil
 }
 
-// askedMsg tells an owner whether somebody asks for the session.
+// askedMsg tells an owner whether somebody asks for the session, and what
+// became of its description.
 type askedMsg struct {
 	to
-	by    harness.Holder
-	asked bool
-	err   error
+	by      harness.Holder
+	asked   bool
+	session *harness.Session // nil if it is not stored, or gone
+	gone    bool             // it was deleted elsewhere
+	err     error
 }
 
 func (msg askedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
@@ -260,6 +275,10 @@ func (msg askedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 	if msg.err != nil {
 		m, cmd := m.trouble(msg.err)
 		return m, tea.Batch(again, cmd), Intent{}
+	}
+	m.own.gone = msg.gone
+	if msg.session != nil {
+		m = m.describes(*msg.session)
 	}
 	if !msg.asked {
 		return m, again, Intent{}

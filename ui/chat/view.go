@@ -128,6 +128,9 @@ func (m Model) notices() []string {
 	if m.own.state == accessReader {
 		add(m.readerWords(), "")
 	}
+	if m.own.gone {
+		add(m.goneWords(), "")
+	}
 	if m.notice != "" && !m.quietNotice() {
 		add(m.notice, "")
 	}
@@ -166,6 +169,12 @@ func (m Model) readerWords() string {
 		return who + "asked" + m.deps.Theme.Ornaments.Ellipsis
 	}
 	return who + key + " take over"
+}
+
+// goneWords says that the session was deleted, and how to get it back.
+func (m Model) goneWords() string {
+	id := string(m.session.ID)
+	return "this session was deleted elsewhere: nothing is sent until it is back (cairn sessions restore " + id + ")"
 }
 
 // keyOf is the first key of an action that works now, empty if there is none.

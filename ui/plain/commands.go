@@ -76,6 +76,7 @@ func (p *plain) help() {
 		p.out.line(fmt.Sprintf("  %-24s %s", name, s.Help))
 	}
 	p.out.line(fmt.Sprintf("  %-24s %s", "/stop", "stop the answer; its text is kept"))
+	p.out.line(fmt.Sprintf("  %-24s %s", "/continue", "go on with an unfinished answer, ask for it again, or drop it"))
 	p.out.line(`  A line is a message. A backslash at its end goes on in the next line.`)
 }
 

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,6 +73,8 @@ type plain struct {
 	owner   bool
 	setup   chat.Setup
 	queue   []string
+	kept    harness.Draft // what is in the draft and not to be sent now
+	unsaved bool          // whether queue and kept differ from the stored draft
 	last    *harness.Record // the person's last message
 	answer  string          // the source of the last answer
 	failed  error           // why something is not stored
@@ -94,7 +97,7 @@ func Run(ctx context.Context, d Deps) (Exit, error) {
 	for err == nil && !p.quit && ctx.Err() == nil && p.out.err == nil {
 		if len(p.queue) > 0 && p.owner {
 			text := p.queue[0]
-			p.queue = p.queue[1:]
+			p.queue, p.unsaved = p.queue[1:], true
 			p.message(text)
 			continue
 		}
@@ -194,6 +197,7 @@ func (p *plain) heed(pause func() error) {
 func (p *plain) open(o chat.Open) error {
 	d := p.Chat
 	p.session, p.stored, p.owner, p.last, p.answer = o.Session, false, false, nil, ""
+	p.queue, p.kept, p.unsaved = nil, harness.Draft{}, false
 	s, err := d.Sessions.Get(p.ctx, o.Session.ID)
 	switch {
 	case err == nil:
@@ -288,15 +292,29 @@ func (p *plain) hold(lease harness.Lease) {
 	d := p.Chat
 	p.lease, p.owner = lease, true
 	draft, err := d.Drafts.Load(p.ctx, p.session.ID)
+	if err == nil && !p.stored && draft.Text == "" {
+		draft, err = d.Drafts.Adopt(p.ctx, p.session.ID, d.Holder)
+	}
 	if err != nil {
 		p.trouble(err)
 	}
-	p.queue = append(append([]string(nil), draft.Queue...), p.queue...)
+	p.kept = draft
+	if len(draft.Queue) > 0 {
+		p.say("these messages were not sent yet:")
+		for _, text := range draft.Queue {
+			p.out.line(render.Safe(text))
+		}
+		if p.choose("send them?", "send", "keep them") == 1 {
+			p.queue = append(p.queue, draft.Queue...)
+			p.kept.Queue, p.unsaved = nil, true
+		}
+	}
 	if draft.Text != "" {
 		p.say("your unsent draft is:")
 		p.out.line(render.Safe(draft.Text))
 		if p.choose("send it?", "send", "keep it") == 1 {
 			p.queue = append(p.queue, draft.Text)
+			p.kept.Text, p.unsaved = "", true
 		}
 	}
 	p.offer()
@@ -363,14 +381,32 @@ func (p *plain) close() {
 	defer cancel()
 	d := p.Chat
 	var errs []error
-	if len(p.queue) > 0 {
-		errs = append(errs, d.Drafts.Save(ctx, p.session.ID, d.Holder, harness.Draft{Queue: p.queue, At: d.Now()}))
-	}
-	errs = append(errs, d.Owners.Release(ctx, p.lease))
+	errs = append(errs, p.save(ctx), d.Owners.Release(ctx, p.lease))
 	p.owner = false
 	if err := errors.Join(errs...); err != nil {
 		p.failed = err
 		p.say("not saved: " + d.Words(err))
+	}
+}
+
+// save stores what waits to be sent, if it changed.
+func (p *plain) save(ctx context.Context) error {
+	if !p.unsaved || !p.owner {
+		return nil
+	}
+	d := harness.Draft{Text: p.kept.Text, Queue: slices.Concat(p.queue, p.kept.Queue), At: p.Chat.Now()}
+	if err := p.Chat.Drafts.Save(ctx, p.session.ID, p.Chat.Holder, d); err != nil {
+		return err
+	}
+	p.unsaved = false
+	return nil
+}
+
+// saveNow is save, its error said.
+func (p *plain) saveNow() {
+	if err := p.save(p.ctx); err != nil {
+		p.failed = err
+		p.trouble(err)
 	}
 }
 

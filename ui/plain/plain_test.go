@@ -173,6 +173,7 @@ func TestAnUnfinishedRunIsANumberedQuestion(t *testing.T) {
 func TestCommandsInPlain(t *testing.T) {
 	for _, c := range []struct{ typed, shows string }{
 		{"/help", "/remember TEXT"},
+		{"/help", "/continue"},
 		{"/sesions", "the nearest is /sessions"},
 		{"/rename New name", "renamed to New name"},
 		{"/remember I like tests", "remembered f1"},
@@ -253,6 +254,56 @@ func TestInterruptPausesTheRun(t *testing.T) {
 		runs, err := w.Engine.List(t.Context(), harness.RunFilter{Unfinished: true})
 		if err != nil || len(runs) != 1 || runs[0].Status != harness.RunPaused {
 			t.Errorf("runs %+v, %v", runs, err)
+		}
+	})
+}
+
+func TestWhatWaitsIsOnDiskAndSentOnce(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		draft := func() harness.Draft {
+			t.Helper()
+			d, err := w.Store.Drafts().Load(t.Context(), "talk")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("word ", 100), " ")...))
+		first := start(t, deps(w.Deps("talk", true)))
+		first.say("go").wait(time.Second).say("second", "third")
+		if got := draft().Queue; len(got) != 2 || got[0] != "second" {
+			t.Fatalf("while the answer runs the queue on disk is %q", got)
+		}
+		w.Crash()
+		k := start(t, deps(w.Deps("talk", false)))
+		k.shows("these messages were not sent yet:\nsecond\nthird\n").say("1", "3").wait(5*time.Second).shows("\nsecond\n\ncairn: echo third")
+		if got := draft(); len(got.Queue) != 0 || got.Text != "" {
+			t.Errorf("what was sent is kept: %+v", got)
+		}
+		k.say("/quit")
+		<-k.done
+		again := start(t, deps(w.Deps("talk", false)))
+		if strings.Contains(again.out.String(), "not sent") {
+			t.Errorf("it is offered again:\n%s", again.out)
+		}
+	})
+}
+
+func TestADraftIsKeptUntilItIsSent(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "hello", "hi")
+		d := deps(w.Deps("talk", false))
+		if err := w.Store.Drafts().Save(t.Context(), "talk", d.Chat.Holder, harness.Draft{Text: "half a thought"}); err != nil {
+			t.Fatal(err)
+		}
+		k := start(t, d)
+		k.shows("your unsent draft is:\nhalf a thought").say("2", "other").wait(time.Second).shows("cairn: echo other").say("/quit")
+		<-k.done
+		k = start(t, deps(w.Deps("talk", false)))
+		k.shows("half a thought").say("1").wait(time.Second).shows("cairn: echo half a thought").say("/quit")
+		<-k.done
+		if got := start(t, deps(w.Deps("talk", false))).out.String(); strings.Contains(got, "unsent") {
+			t.Errorf("the draft that was sent is offered again:\n%s", got)
 		}
 	})
 }

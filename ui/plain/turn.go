@@ -29,13 +29,14 @@ func (p *plain) message(text string) {
 	})
 	if err != nil {
 		p.failed = err
-		p.queue = append([]string{text}, p.queue...)
+		p.queue, p.unsaved = append([]string{text}, p.queue...), true
 		p.trouble(err)
 		p.say("the message is kept: an empty line sends it again")
 		p.retryQueue()
 		return
 	}
 	p.stored, p.failed = true, nil
+	p.saveNow()
 	if err := d.Prompts.Add(p.ctx, p.session.ID, text); err != nil {
 		p.trouble(err)
 	}
@@ -111,7 +112,8 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 			p.trouble(err)
 		}
 	default:
-		p.queue = append(p.queue, line)
+		p.queue, p.unsaved = append(p.queue, line), true
+		p.saveNow()
 		p.say(fmt.Sprintf("queued (%d); /stop stops the answer", len(p.queue)))
 	}
 }

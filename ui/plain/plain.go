@@ -73,8 +73,8 @@ type plain struct {
 	owner   bool
 	setup   chat.Setup
 	queue   []string
-	kept    harness.Draft // what is in the draft and not to be sent now
-	unsaved bool          // whether queue and kept differ from the stored draft
+	kept    harness.Draft   // what is in the draft and not to be sent now
+	unsaved bool            // whether queue and kept differ from the stored draft
 	last    *harness.Record // the person's last message
 	answer  string          // the source of the last answer
 	failed  error           // why something is not stored

@@ -276,7 +276,7 @@ func TestWhatWaitsIsOnDiskAndSentOnce(t *testing.T) {
 		}
 		w.Crash()
 		k := start(t, deps(w.Deps("talk", false)))
-		k.shows("these messages were not sent yet:\nsecond\nthird\n").say("1", "3").wait(5*time.Second).shows("\nsecond\n\ncairn: echo third")
+		k.shows("these messages were not sent yet:\nsecond\nthird\n").say("1", "3").wait(5 * time.Second).shows("\nsecond\n\ncairn: echo third")
 		if got := draft(); len(got.Queue) != 0 || got.Text != "" {
 			t.Errorf("what was sent is kept: %+v", got)
 		}

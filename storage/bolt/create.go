@@ -14,8 +14,9 @@ import (
 	"cairn/harness"
 )
 
-// tempPattern names databases that are being made.
-const tempPattern = FileName + ".new-*"
+// beingMade follows the name of a database in the names of those that are being
+// made in its place.
+const beingMade = ".new-"
 
 // prepareDir makes the directory of the database, for its owner only, and
 // tightens one that is wider and holds nothing else.
@@ -67,7 +68,7 @@ func (d *DB) create() (err error) {
 	if err := d.dropHalfMade(); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(d.dir, tempPattern)
+	temp, err := os.CreateTemp(d.dir, filepath.Base(d.path)+beingMade+"*")
 	if err != nil {
 		return err
 	}
@@ -103,14 +104,23 @@ func (d *DB) create() (err error) {
 	return syncDir(d.dir)
 }
 
-// dropHalfMade removes what a killed process left of making the database.
+// dropHalfMade removes what a killed process left of making the database. It
+// compares names: in a pattern the user's directory would have a meaning.
 func (d *DB) dropHalfMade() error {
-	left, err := filepath.Glob(filepath.Join(d.dir, tempPattern))
+	return dropNamed(d.dir, filepath.Base(d.path)+beingMade)
+}
+
+// dropNamed removes the files in dir whose names begin with prefix.
+func dropNamed(dir, prefix string) error {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	for _, path := range left {
-		if err := os.Remove(path); err != nil {
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -300,5 +301,34 @@ func TestCheckNamesDamage(t *testing.T) {
 	found := fmt.Sprint(report.Problems)
 	if len(report.Problems) == 0 || !strings.Contains(found, "sessions/beta/conversation/") || !strings.Contains(found, "checksum") {
 		t.Fatalf("report %+v", report)
+	}
+}
+
+// TestDirectoryNameIsNoPattern makes databases in directories whose names would
+// mean something in a pattern, beside a directory that the pattern would match.
+func TestDirectoryNameIsNoPattern(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"[draft] notes", "d*", "d?", "[", `back\\slash`, "[a-z]*"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			parent := t.TempDir()
+			other := filepath.Join(parent, "dd", bolt.FileName+".new-1")
+			ok(t, os.Mkdir(filepath.Dir(other), 0o700))
+			ok(t, os.WriteFile(other, nil, 0o600))
+			dir := filepath.Join(parent, name)
+			left := filepath.Join(dir, bolt.FileName+".new-1")
+			ok(t, os.Mkdir(dir, 0o700))
+			ok(t, os.WriteFile(left, nil, 0o600))
+			db, err := bolt.Open(filepath.Join(dir, bolt.FileName), bolt.Options{})
+			ok(t, err)
+			whole(t, db)
+			_, err = db.BackupDaily(t.Context(), time.Hour)
+			ok(t, err)
+			ok(t, db.Close())
+			if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("what a killed process left is still there (%v)", err)
+			}
+			unchanged(t, other, nil)
+		})
 	}
 }

@@ -2,12 +2,12 @@ package chat
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"cairn/ui/chat/compose"
 	"cairn/ui/render"
+	"cairn/ui/widget"
 )
 
 const (
@@ -332,7 +332,7 @@ func (m Model) hints() string {
 	case m.height < fullHeight:
 		parts = append(parts, p.Key.On("enter")+" "+p.Muted.On("send"), p.Key.On("ctrl+j")+" "+p.Muted.On("new line"))
 	default:
-		parts = m.footer()
+		return widget.Footer(m.Bindings(), m.deps.Theme, m.width)
 	}
 	line := ""
 	for _, part := range parts {
@@ -343,31 +343,4 @@ func (m Model) hints() string {
 		line = next
 	}
 	return line
-}
-
-// footer lists the keys of the footer by rank.
-func (m Model) footer() []string {
-	var ranked []render.Binding
-	for _, b := range m.Bindings() {
-		if b.Rank > 0 && b.Off == "" && len(b.Keys) > 0 {
-			ranked = append(ranked, b)
-		}
-	}
-	slices.SortStableFunc(ranked, func(a, b render.Binding) int { return a.Rank - b.Rank })
-	out := make([]string, len(ranked))
-	for i, b := range ranked {
-		out[i] = m.deps.Theme.Paints.Key.On(keyName(b.Keys[0])) + " " + m.deps.Theme.Paints.Muted.On(b.Help)
-	}
-	return out
-}
-
-// keyName is a key as the footer shows it, such as "^S" or "^X f".
-func keyName(key string) string {
-	parts := strings.Split(key, " ")
-	for i, k := range parts {
-		if c, ok := strings.CutPrefix(k, "ctrl+"); ok {
-			parts[i] = "^" + strings.ToUpper(c)
-		}
-	}
-	return strings.Join(parts, " ")
 }

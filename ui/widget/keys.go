@@ -44,8 +44,11 @@ func Match(bindings []render.Binding, k tea.KeyMsg) (action, off string) {
 	return "", off
 }
 
-// KeyName is a key as footers show it: ^R for ctrl+r.
+// KeyName is a key as footers show it: ^R for ctrl+r, ^X f for ctrl+x f.
 func KeyName(name string) string {
+	if first, second, ok := strings.Cut(name, " "); ok && first != "" {
+		return KeyName(first) + " " + KeyName(second)
+	}
 	if c, ok := strings.CutPrefix(name, "ctrl+"); ok && len(c) == 1 {
 		return "^" + strings.ToUpper(c)
 	}

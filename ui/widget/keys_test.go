@@ -43,6 +43,7 @@ func TestKeyIsNamedAndDisabledAsItsBinding(t *testing.T) {
 		enabled bool
 	}{
 		{render.Binding{Keys: []string{"ctrl+r", "f5"}, Help: "again"}, "^R", true},
+		{render.Binding{Keys: []string{"ctrl+x f"}, Help: "again"}, "^X f", true},
 		{render.Binding{Keys: []string{"x\x1b[2J"}, Help: "again"}, "x␛[2J", true},
 		{render.Binding{Keys: []string{"d"}, Help: "again", Off: "not now"}, "d", false},
 		{render.Binding{Help: "again"}, "", false},

@@ -17,9 +17,6 @@ import (
 	"cairn/harness/tool"
 )
 
-// ErrSecret means that memory refuses a text because it holds a key.
-var ErrSecret = errors.New("memory keeps no keys or passwords")
-
 // The layers of memory.
 const (
 	layerFact = "fact"
@@ -157,8 +154,8 @@ func (in saveIn) check(layer string) error {
 		limit = maxNote
 	}
 	for _, field := range append([]string{in.Content, in.Title, in.Category}, in.Tags...) {
-		if kind, found := Secret(field); found {
-			return fmt.Errorf("%w: the text holds what looks like %s; save it without that", ErrSecret, kind)
+		if kind, found := harness.Secret(field); found {
+			return fmt.Errorf("%w: the text holds what looks like %s; save it without that", harness.ErrSecret, kind)
 		}
 	}
 	switch n := utf8.RuneCountInString(in.Content); {

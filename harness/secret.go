@@ -1,10 +1,16 @@
-package recall
+package harness
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 	"unicode"
 )
+
+// ErrSecret means that a fact or note was refused because it holds a key or a
+// password. The error around it says of which kind and what to do instead, and
+// never repeats the text.
+var ErrSecret = errors.New("memory keeps no keys or passwords")
 
 // secrets are the forms of keys and passwords that memory refuses.
 var secrets = []struct { //nolint:gochecknoglobals // a table that nobody changes

@@ -123,17 +123,32 @@ type NoteEdit struct {
 
 // Facts keeps facts. A key makes a save idempotent: a second save with the
 // same non-empty key returns the first one's fact.
+//
+// No two active facts have the same text, apart from case, white space, Unicode
+// form and final punctuation.
+//
+// One rule says where a key or password may be. Conversations and the history of
+// prompts are kept as they were typed, also those that are imported. Facts, notes
+// and logs never hold one, whoever writes them: what [Secret] finds in new text
+// is refused with an [ErrSecret], and nothing is stored. The caller keeps what
+// was typed, so that the person can take the key out and save the rest.
 type Facts interface {
 	// Save stores a new fact and returns it with its id. If an active fact
-	// has the same text, apart from case, white space, Unicode form and final
-	// punctuation, that one is returned instead and created is false.
+	// has the same text, that one is returned instead and created is false.
 	Save(ctx context.Context, f Fact, key string) (stored Fact, created bool, err error)
+	// Edit makes the next revision. What would make an active fact the same as
+	// another active one, be it the new text or the new state, is refused with
+	// an [ErrExists] that names the other, and nothing changes. A fact in the
+	// trash is [ErrNotFound], unless the edit takes it out.
 	Edit(ctx context.Context, id string, e FactEdit) (Fact, error)
 	// Get returns the fact in whatever state it is, or [ErrNotFound].
 	Get(ctx context.Context, id string) (Fact, error)
 	List(ctx context.Context, f MemoryFilter) ([]Fact, error)
-	// Forget moves the fact to the trash; Restore brings it back as it was.
+	// Forget moves the fact to the trash.
 	Forget(ctx context.Context, id string) error
+	// Restore brings a fact back as it was. If an active fact has the same text
+	// by now, that one is returned, which its id shows, and the forgotten one
+	// stays in the trash with all its revisions.
 	Restore(ctx context.Context, id string) (Fact, error)
 	// History returns all revisions, oldest first.
 	History(ctx context.Context, id string) ([]Fact, error)
@@ -141,7 +156,8 @@ type Facts interface {
 	Used(ctx context.Context, ids ...string) error
 }
 
-// Notes keeps notes, as [Facts] keeps facts. Two notes may have one title.
+// Notes keeps notes, as [Facts] keeps facts, and refuses secrets as it does. Two
+// notes may be the same.
 type Notes interface {
 	Save(ctx context.Context, n Note, key string) (Note, error)
 	Edit(ctx context.Context, id string, e NoteEdit) (Note, error)

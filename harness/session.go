@@ -109,7 +109,8 @@ type Sessions interface {
 	Import(ctx context.Context, s Session, records []Record) (stored Session, existed bool, err error)
 }
 
-// Transcript reads and extends the logs of sessions.
+// Transcript reads and extends the logs of sessions. What was said is kept as it
+// was said, also a password; see [Facts] for what is not.
 type Transcript interface {
 	// Tail returns the last records of the branch that ends at from, oldest
 	// first; from 0 means the session's head. At most limit records are
@@ -225,7 +226,7 @@ type Drafts interface {
 	Adopt(ctx context.Context, id SessionID, h Holder) (Draft, error)
 }
 
-// Prompts is the history of sent prompts over all sessions.
+// Prompts is the history of sent prompts over all sessions, as they were typed.
 type Prompts interface {
 	Add(ctx context.Context, id SessionID, text string) error
 	// Recent returns up to limit prompts, newest first, those of session id

@@ -1,6 +1,7 @@
 package harnesstest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -88,12 +89,12 @@ func TestFacts(t *testing.T, open Open) {
 		}
 		_, err := s.Facts.Edit(ctx(t), "f1", harness.FactEdit{Text: ptr("x")})
 		wantErr(t, err, harness.ErrNotFound)
-		if f := save(t, s, "tea"); f.ID != "f3" {
-			t.Fatalf("a forgotten fact came back as %s", f.ID)
-		}
 		s = s.Reopen()
 		equal(t, "restored", value[harness.Fact](t)(s.Facts.Restore(ctx(t), "f1")), before)
+		equal(t, "restored again", value[harness.Fact](t)(s.Facts.Restore(ctx(t), "f1")), before)
 	})
+	run(t, "no two active facts are the same", open, testNoDoubles)
+	run(t, "a fact that holds a key is refused", open, testSecretFact)
 	run(t, "filters", open, testFactFilters)
 	run(t, "a use is no revision", open, func(t *testing.T, s Stores) {
 		before := save(t, s, "one")
@@ -151,6 +152,102 @@ func testSameFact(t *testing.T, s Stores) {
 	if _, created, err = s.Facts.Save(ctx(t), harness.Fact{Text: "Prefers café"}, ""); err != nil || !created {
 		t.Fatalf("the old text still counts (%v)", err)
 	}
+}
+
+// testNoDoubles tries to make two of one by restoring and by editing.
+func testNoDoubles(t *testing.T, s Stores) {
+	save := func(text string) harness.Fact {
+		f, _, err := s.Facts.Save(ctx(t), harness.Fact{Text: text}, "")
+		must(t, err)
+		return f
+	}
+	list := func(state harness.FactState) string {
+		var all []string
+		for _, f := range value[[]harness.Fact](t)(s.Facts.List(ctx(t), harness.MemoryFilter{State: state})) {
+			all = append(all, f.ID)
+		}
+		return strings.Join(all, " ")
+	}
+	forgotten := save("Drinks tea")
+	must(t, s.Facts.Forget(ctx(t), "f1"))
+	newer := save("drinks tea.")
+	if newer.ID != "f2" {
+		t.Fatalf("a forgotten fact came back as %s", newer.ID)
+	}
+	s = s.Reopen()
+	equal(t, "the one that is active", value[harness.Fact](t)(s.Facts.Restore(ctx(t), "f1")), newer)
+	if active, trashed := list(""), list(harness.StateTrashed); active != "f2" || trashed != "f1" {
+		t.Fatalf("active %q, in the trash %q", active, trashed)
+	}
+	_, err := s.Facts.Edit(ctx(t), "f1", harness.FactEdit{State: ptr(harness.StateActive)})
+	wantErr(t, err, harness.ErrExists)
+
+	other := save("Drinks coffee")
+	_, err = s.Facts.Edit(ctx(t), "f3", harness.FactEdit{Text: ptr("DRINKS TEA")})
+	if wantErr(t, err, harness.ErrExists); !strings.Contains(err.Error(), "f2") {
+		t.Fatalf("the error does not name the other: %v", err)
+	}
+	equal(t, "after a refused edit", value[harness.Fact](t)(s.Facts.Get(ctx(t), "f3")), other)
+	if got := value[[]harness.Fact](t)(s.Facts.History(ctx(t), "f3")); len(got) != 1 {
+		t.Fatalf("a refused edit left %d revisions", len(got))
+	}
+	value[harness.Fact](t)(s.Facts.Edit(ctx(t), "f3", harness.FactEdit{State: ptr(harness.StateOff)}))
+	value[harness.Fact](t)(s.Facts.Edit(ctx(t), "f3", harness.FactEdit{Text: ptr("Drinks tea")}))
+	_, err = s.Facts.Edit(ctx(t), "f3", harness.FactEdit{State: ptr(harness.StateActive)})
+	wantErr(t, err, harness.ErrExists)
+	value[harness.Fact](t)(s.Facts.Edit(ctx(t), "f2", harness.FactEdit{Text: ptr("Drinks tea!"), Pinned: ptr(true)}))
+
+	must(t, s.Facts.Forget(ctx(t), "f2"))
+	equal(t, "restored when the other is gone", value[harness.Fact](t)(s.Facts.Restore(ctx(t), "f1")), forgotten)
+	if active, trashed := list(""), list(harness.StateTrashed); active != "f1" || trashed != "f2" {
+		t.Fatalf("active %q, in the trash %q", active, trashed)
+	}
+}
+
+// aKey looks like a key and is none.
+const aKey = "ghp_0123456789abcdefABCDEF"
+
+// refused fails unless a store says of a secret what it is and what to do, and
+// does not repeat it.
+func refused(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, harness.ErrSecret) {
+		t.Fatalf("%s: error %v", what, err)
+	}
+	text := err.Error()
+	if !strings.Contains(text, "a GitHub token") || !strings.Contains(text, "goes out with every request") || strings.Contains(text, "0123456789") {
+		t.Fatalf("%s: %q", what, text)
+	}
+}
+
+func testSecretFact(t *testing.T, s Stores) {
+	for what, f := range map[string]harness.Fact{
+		"text":     {Text: "The token is " + aKey},
+		"category": {Text: "x", Category: aKey},
+		"tag":      {Text: "x", Tags: []string{"a", aKey}},
+		"quote":    {Text: "x", Source: harness.Source{Quote: "my token: " + aKey}},
+		"joiner":   {Text: "ghp\u200b" + aKey[3:]},
+	} {
+		for _, state := range []harness.FactState{"", harness.StateOff, harness.StateTrashed} {
+			f.State = state
+			_, _, err := s.Facts.Save(ctx(t), f, what)
+			refused(t, what, err)
+		}
+	}
+	first, created, err := s.Facts.Save(ctx(t), harness.Fact{Text: "The token is in the vault"}, "text")
+	if must(t, err); !created || first.ID != "f1" {
+		t.Fatalf("what was refused left something: %+v", first)
+	}
+	for what, e := range map[string]harness.FactEdit{
+		"text":     {Text: ptr(aKey)},
+		"category": {Category: ptr(aKey)},
+		"tags":     {Tags: ptr([]string{aKey})},
+	} {
+		_, err := s.Facts.Edit(ctx(t), "f1", e)
+		refused(t, "edit of "+what, err)
+	}
+	s = s.Reopen()
+	equal(t, "after refused edits", value[[]harness.Fact](t)(s.Facts.History(ctx(t), "f1")), []harness.Fact{first})
 }
 
 func testFactFilters(t *testing.T, s Stores) {
@@ -218,6 +315,27 @@ func TestNotes(t *testing.T, open Open) {
 		equal(t, "restored", value[harness.Note](t)(s.Notes.Restore(ctx(t), "n1")), two)
 		_, err := s.Notes.Get(ctx(t), "n3")
 		wantErr(t, err, harness.ErrNotFound)
+	})
+	run(t, "a note that holds a key is refused", open, func(t *testing.T, s Stores) {
+		for what, n := range map[string]harness.Note{
+			"title": {Title: aKey},
+			"body":  {Title: "x", Body: "# Keys\n\n" + aKey + "\n"},
+			"tag":   {Title: "x", Tags: []string{aKey}},
+			"quote": {Title: "x", Source: harness.Source{Quote: aKey}},
+		} {
+			_, err := s.Notes.Save(ctx(t), n, what)
+			refused(t, what, err)
+		}
+		first := value[harness.Note](t)(s.Notes.Save(ctx(t), harness.Note{Title: "Keys", Body: "In the vault."}, "title"))
+		for what, e := range map[string]harness.NoteEdit{
+			"title": {Title: ptr(aKey)},
+			"body":  {Body: ptr(aKey)},
+			"tags":  {Tags: ptr([]string{aKey})},
+		} {
+			_, err := s.Notes.Edit(ctx(t), first.ID, e)
+			refused(t, "edit of "+what, err)
+		}
+		equal(t, "after refused edits", value[[]harness.Note](t)(s.Reopen().Notes.History(ctx(t), first.ID)), []harness.Note{first})
 	})
 	run(t, "a search puts the session's own notes first", open, func(t *testing.T, s Stores) {
 		for _, id := range []harness.SessionID{"a", "b"} {

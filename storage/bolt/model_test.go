@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -215,8 +216,7 @@ func (m *model) save(t *rapid.T) {
 	text := rapid.StringMatching(`[ab]{1,2}`).Draw(t, "fact")
 	f, created, err := m.db.Facts().Save(t.Context(), harness.Fact{Text: text}, "")
 	m.must(err)
-	active := slices.ContainsFunc(m.facts, func(f modelFact) bool { return !f.trashed && f.now() == text })
-	if created == active {
+	if created == (m.active(text) != "") {
 		t.Fatalf("fact %q: created %v", text, created)
 	}
 	if created {
@@ -225,6 +225,16 @@ func (m *model) save(t *rapid.T) {
 			t.Fatalf("fact %s, want %s", f.ID, want)
 		}
 	}
+}
+
+// active returns the id of the active fact of a text, "" if there is none. There
+// is never more than one.
+func (m *model) active(text string) string {
+	i := slices.IndexFunc(m.facts, func(f modelFact) bool { return !f.trashed && f.now() == text })
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprint("f", i+1)
 }
 
 func (f modelFact) now() string { return f.texts[len(f.texts)-1] }
@@ -251,6 +261,12 @@ func (m *model) revise(t *rapid.T) {
 		}
 		return
 	}
+	if other := m.active(text); other != "" && other != id {
+		if !errors.Is(err, harness.ErrExists) || !strings.Contains(err.Error(), other) {
+			t.Fatalf("edit to the text of %s: error %v", other, err)
+		}
+		return
+	}
 	m.must(err)
 	f.texts = append(f.texts, text)
 }
@@ -261,11 +277,17 @@ func (m *model) forget(t *rapid.T) {
 	if f == nil {
 		return
 	}
-	if f.trashed = !f.trashed; f.trashed {
+	if !f.trashed {
 		m.must(m.db.Facts().Forget(t.Context(), id))
-	} else {
-		_, err := m.db.Facts().Restore(t.Context(), id)
-		m.must(err)
+		f.trashed = true
+		return
+	}
+	want := m.active(f.now())
+	if want == "" {
+		want, f.trashed = id, false
+	}
+	if got, err := m.db.Facts().Restore(t.Context(), id); err != nil || got.ID != want {
+		t.Fatalf("restored %s: %s, %v, want %s", id, got.ID, err, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package bolt
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 
 	"cairn/harness"
 )
@@ -10,6 +11,9 @@ import (
 // edit makes the next revision of an item and keeps the one before.
 func (v shelf[T]) edit(ctx context.Context, id string, edit func(*T)) (T, error) {
 	var item T
+	if err := v.kind.Refuse(v.kind.Given(edit)); err != nil {
+		return item, fmt.Errorf("%s: %w", v.op("edit", id), err)
+	}
 	err := v.d.update(ctx, v.op("edit", id), func(t *tx) error {
 		f, err := v.find(t, id)
 		if err != nil {
@@ -20,6 +24,13 @@ func (v shelf[T]) edit(ctx context.Context, id string, edit func(*T)) (T, error)
 		nextState := *v.kind.Common(&next).State
 		if state == harness.StateTrashed && nextState == harness.StateTrashed {
 			return harness.ErrNotFound
+		}
+		if v.kind.Doubles(was, next) {
+			if other, err := v.twin(t, next, id); err != nil {
+				return err
+			} else if other != nil {
+				return v.kind.Doubled(other.id)
+			}
 		}
 		if err := v.keepRevision(f); err != nil {
 			return err
@@ -136,17 +147,8 @@ func (v shelf[T]) restore(ctx context.Context, id string) (T, error) {
 		if err != nil {
 			return err
 		}
-		state := v.common(f).State
-		if *state == harness.StateTrashed {
-			was := f.Was
-			if err := v.moveTrash(t, f, *state, was); err != nil {
-				return err
-			}
-			*state = was
-			if err := v.index(t, f); err != nil {
-				return err
-			}
-			if err := v.rewrite(t, f); err != nil {
+		if *v.common(f).State == harness.StateTrashed {
+			if f, err = v.untrash(t, f); err != nil {
 				return err
 			}
 		}
@@ -154,6 +156,25 @@ func (v shelf[T]) restore(ctx context.Context, id string) (T, error) {
 		return nil
 	})
 	return item, err
+}
+
+// untrash brings an item back as it was. If that would make two of one, it stays
+// where it is and the one that is active is returned.
+func (v shelf[T]) untrash(t *tx, f *filed[T]) (*filed[T], error) {
+	if f.Was == harness.StateActive {
+		if other, err := v.twin(t, f.Item, f.id); err != nil || other != nil {
+			return other, err
+		}
+	}
+	state, was := v.common(f).State, f.Was
+	if err := v.moveTrash(t, f, *state, was); err != nil {
+		return nil, err
+	}
+	*state = was
+	if err := v.index(t, f); err != nil {
+		return nil, err
+	}
+	return f, v.rewrite(t, f)
 }
 
 func (v shelf[T]) history(ctx context.Context, id string) ([]T, error) {

@@ -148,6 +148,9 @@ func (v shelf[T]) changed(t *tx, f *filed[T]) error {
 }
 
 func (v shelf[T]) save(ctx context.Context, item T, key string) (stored T, created bool, err error) {
+	if err := v.kind.Refuse(item); err != nil {
+		return stored, false, fmt.Errorf("save a %s: %w", v.kind.Name, err)
+	}
 	err = v.d.update(ctx, "save a "+v.kind.Name, func(t *tx) error {
 		created = false
 		have, err := v.saved(t, item, key)

@@ -109,6 +109,21 @@ func (v shelf[T]) sameIDs(t *tx, item T) (ids []string, key []byte, err error) {
 	return ids, key, err
 }
 
+// twin returns the active item of the same text as item, nil if there is none
+// but the one of that id.
+func (v shelf[T]) twin(t *tx, item T, id string) (*filed[T], error) {
+	ids, _, err := v.sameIDs(t, item)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range ids {
+		if other != id {
+			return v.find(t, other)
+		}
+	}
+	return nil, nil
+}
+
 // index lists an active item under its text.
 func (v shelf[T]) index(t *tx, f *filed[T]) error {
 	if *v.common(f).State != harness.StateActive {

@@ -46,10 +46,13 @@ func (v view[T]) save(ctx context.Context, item T, key string) (out T, created b
 	if item, err = clone(item); err != nil {
 		return out, false, err
 	}
+	if err := v.kind.Refuse(item); err != nil {
+		return out, false, fmt.Errorf("save a %s: %w", v.kind.Name, err)
+	}
 	err = v.st.change(ctx, "save a "+v.kind.Name, func() error {
 		have := v.shelf.items[v.shelf.keys[key]]
 		if key == "" || have == nil {
-			have = v.same(item)
+			have = v.same(item, "")
 		}
 		if have == nil {
 			v.shelf.last++
@@ -68,14 +71,16 @@ func (v view[T]) save(ctx context.Context, item T, key string) (out T, created b
 	return out, created, err
 }
 
-// same returns the active item that counts as one with item, if there is one.
-func (v view[T]) same(item T) *shelved[T] {
+// same returns the active item that counts as one with item and has another id
+// than the one given, if there is one.
+func (v view[T]) same(item T, id string) *shelved[T] {
 	text := v.kind.Same(item)
 	if text == "" {
 		return nil
 	}
 	for _, have := range sorted(v.shelf.items, func(a, b *shelved[T]) int { return a.changed - b.changed }) {
-		if *v.kind.Common(&have.item).State == harness.StateActive && v.kind.Same(have.item) == text {
+		c := v.kind.Common(&have.item)
+		if *c.ID != id && *c.State == harness.StateActive && v.kind.Same(have.item) == text {
 			return have
 		}
 	}
@@ -90,6 +95,9 @@ func (v view[T]) find(id string) (*shelved[T], error) {
 }
 
 func (v view[T]) edit(ctx context.Context, id string, edit func(*T)) (out T, err error) {
+	if err := v.kind.Refuse(v.kind.Given(edit)); err != nil {
+		return out, fmt.Errorf("%s: %w", v.op("edit", id), err)
+	}
 	err = v.st.change(ctx, v.op("edit", id), func() error {
 		have, err := v.find(id)
 		if err != nil {
@@ -100,6 +108,11 @@ func (v view[T]) edit(ctx context.Context, id string, edit func(*T)) (out T, err
 		nextState := v.kind.Common(&next).State
 		if state == harness.StateTrashed && *nextState == harness.StateTrashed {
 			return harness.ErrNotFound
+		}
+		if v.kind.Doubles(was, next) {
+			if other := v.same(next, id); other != nil {
+				return v.kind.Doubled(*v.kind.Common(&other.item).ID)
+			}
 		}
 		if *nextState == harness.StateTrashed {
 			have.was = state
@@ -158,7 +171,11 @@ func (v view[T]) restore(ctx context.Context, id string) (out T, err error) {
 			return err
 		}
 		if state := v.kind.Common(&have.item).State; *state == harness.StateTrashed {
-			*state = have.was
+			if other := v.same(have.item, id); have.was == harness.StateActive && other != nil {
+				have = other
+			} else {
+				*state = have.was
+			}
 		}
 		out, err = clone(have.item)
 		return err

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,10 @@ type Kind[T any] struct {
 	// Same is what two items that count as one have in common; "" never
 	// counts as one.
 	Same func(T) string
+	// Written is all text of an item that somebody wrote.
+	Written func(T) []string
+	// Leaves says when an item leaves the store, for the refusal of a secret.
+	Leaves string
 }
 
 // Facts is the kind of facts.
@@ -52,6 +57,10 @@ func Facts() Kind[harness.Fact] {
 		},
 		Category: func(f harness.Fact) string { return f.Category },
 		Same:     func(f harness.Fact) string { return SameText(f.Text) },
+		Written: func(f harness.Fact) []string {
+			return append([]string{f.Text, f.Category, f.Source.Quote}, f.Tags...)
+		},
+		Leaves: "a fact goes out with every request",
 	}
 }
 
@@ -67,6 +76,10 @@ func Notes() Kind[harness.Note] {
 		},
 		Category: func(harness.Note) string { return "" },
 		Same:     func(harness.Note) string { return "" },
+		Written: func(n harness.Note) []string {
+			return append([]string{n.Title, n.Body, n.Source.Quote}, n.Tags...)
+		},
+		Leaves: "a note goes out with every request that recalls it",
 	}
 }
 
@@ -76,6 +89,36 @@ func SameText(text string) string {
 	folded := norm.NFC.String(cases.Fold().String(norm.NFC.String(text)))
 	line := strings.Join(strings.Fields(folded), " ")
 	return strings.TrimRightFunc(line, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) })
+}
+
+// Refuse returns [harness.ErrSecret] for an item that holds a key or a password.
+func (k Kind[T]) Refuse(v T) error {
+	for _, text := range k.Written(v) {
+		if kind, found := harness.Secret(text); found {
+			return fmt.Errorf("%w: this holds what looks like %s, and %s; keep that where keys are kept and save without it, or save where to find it", harness.ErrSecret, kind, k.Leaves)
+		}
+	}
+	return nil
+}
+
+// Given returns an item that holds what an edit writes and nothing else, so
+// that only new text is refused: what was kept before can still be switched off.
+func (k Kind[T]) Given(edit func(*T)) T {
+	var v T
+	edit(&v)
+	return v
+}
+
+// Doubles reports whether a revision becomes an active item of another text, or
+// becomes active, so that it may be the same as one that is active already.
+func (k Kind[T]) Doubles(was, next T) bool {
+	return *k.Common(&next).State == harness.StateActive &&
+		(*k.Common(&was).State != harness.StateActive || k.Same(was) != k.Same(next))
+}
+
+// Doubled is the refusal of an edit that would make two of one.
+func (k Kind[T]) Doubled(other string) error {
+	return fmt.Errorf("%s %s, which is active and says the same, %w; edit that one, or forget one of the two", k.Name, other, harness.ErrExists)
 }
 
 // New returns v as it is stored first.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"cairn/harness"
 	"cairn/harness/agent"
@@ -105,11 +106,31 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		if s.Close == nil {
 			s.Close = func() error { return nil }
 		}
+		s.Facts, s.Notes = unfiledFacts{s.Facts}, unfiledNotes{s.Notes}
 	}
 	if o.NoMemory {
 		s.Facts, s.Notes = nil, nil
 	}
 	return s, nil
+}
+
+// unfiledFacts and unfiledNotes save to no session: the conversation that they
+// come from leaves nothing behind, its id neither.
+type (
+	unfiledFacts struct{ harness.Facts }
+	unfiledNotes struct{ harness.Notes }
+)
+
+// Save implements [harness.Facts].
+func (u unfiledFacts) Save(ctx context.Context, f harness.Fact, key string) (harness.Fact, bool, error) {
+	f.Session, f.Source.Session, f.Source.Message = "", "", 0
+	return u.Facts.Save(ctx, f, key)
+}
+
+// Save implements [harness.Notes].
+func (u unfiledNotes) Save(ctx context.Context, n harness.Note, key string) (harness.Note, error) {
+	n.Session, n.Source.Session, n.Source.Message = "", "", 0
+	return u.Notes.Save(ctx, n, key)
 }
 
 // checkStore reads everything in the database of a directory.
@@ -377,7 +398,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 	if err != nil {
 		return exit, err
 	}
-	defer s.Recover()
+	defer s.Catch(&err)
 	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine)))
 	err = errors.Join(err, engine.Close(context.WithoutCancel(ctx)))
 	if m, ok := last.(ui.Model); ok {

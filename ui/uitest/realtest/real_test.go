@@ -1,0 +1,250 @@
+//go:build unix
+
+// Package realtest runs the program itself in a pseudo terminal, built as it
+// is shipped, with a home directory of its own and no key.
+//
+// The one thing to know: nothing in it answers for the terminal, and all
+// waiting is for text on the emulated screen, bounded by patience alone.
+package realtest
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// patience bounds waiting for a program that hangs; it is not a measurement.
+	patience = 60 * time.Second
+
+	width, height = 80, 24
+)
+
+// binaryEnv names the built program for the tests.
+const binaryEnv = "CAIRN_REALTEST_BINARY"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("the program itself is not built and tried under -short")
+		os.Exit(0)
+	}
+	os.Exit(run(m))
+}
+
+// run builds the program once for all tests.
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "cairn-realtest")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() {
+		if err := os.RemoveAll(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}()
+	binary := filepath.Join(dir, "cairn")
+	build := exec.Command("go", "build", "-o", binary, "cairn")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
+		return 1
+	}
+	if err := os.Setenv(binaryEnv, binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// home is a person with nothing set up.
+type home struct {
+	t   *testing.T
+	dir string
+}
+
+func newHome(t *testing.T) home { return home{t, t.TempDir()} }
+
+// command is the program with this home and nothing else in its environment.
+func (h home) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Getenv(binaryEnv), args...)
+	cmd.Dir = h.dir
+	cmd.Env = []string{"HOME=" + h.dir, "TERM=xterm-256color", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "OLLAMA_HOST=127.0.0.1:1"}
+	return cmd
+}
+
+// tells runs the program to its end without a terminal.
+func (h home) tells(args ...string) string {
+	h.t.Helper()
+	out, err := h.command(args...).CombinedOutput()
+	if err != nil {
+		h.t.Fatalf("cairn %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// window is the program in a terminal.
+type window struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	ptmx   *os.File
+	tty    *os.File
+	before *term.State
+
+	mu   sync.Mutex
+	more *sync.Cond
+	seen *vt.Emulator
+	over bool // patience is at its end
+}
+
+// open starts the program in a terminal that never answers.
+func (h home) open(args ...string) *window {
+	h.t.Helper()
+	ptmx, tty := openPty(h.t)
+	before, err := term.GetState(tty.Fd())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	w := &window{t: h.t, cmd: h.command(args...), ptmx: ptmx, tty: tty, before: before, seen: vt.NewEmulator(width, height)}
+	w.more = sync.NewCond(&w.mu)
+	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = tty, tty, tty
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := w.cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	var work sync.WaitGroup
+	work.Go(w.read)
+	work.Go(func() { _, _ = io.Copy(io.Discard, w.seen) }) // what the emulator would answer; ends when it is closed
+	deadline := time.AfterFunc(patience, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.over = true
+		w.more.Broadcast()
+		_ = w.cmd.Process.Kill() // it may have ended just now
+	})
+	h.t.Cleanup(func() {
+		deadline.Stop()
+		w.kill()
+		if err := errors.Join(tty.Close(), ptmx.Close(), w.seen.Close()); err != nil {
+			h.t.Error(err)
+		}
+		work.Wait()
+	})
+	return w
+}
+
+// openPty is a terminal whose other side can be closed while it is read.
+func openPty(t *testing.T) (ptmx, tty *os.File) {
+	t.Helper()
+	blocking, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(tty, &pty.Winsize{Cols: width, Rows: height}); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err := errors.Join(err, unix.SetNonblock(fd, true), blocking.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), "ptmx"), tty
+}
+
+// read draws what the program writes on the emulated screen.
+func (w *window) read() {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := w.ptmx.Read(buf)
+		w.mu.Lock()
+		if _, err := w.seen.Write(buf[:n]); err != nil {
+			w.t.Error(err)
+		}
+		w.more.Broadcast()
+		w.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// wait waits for a screen that is as wanted, and returns it.
+func (w *window) wait(what string, ok func(screen string) bool) string {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		screen := w.seen.String()
+		switch {
+		case ok(screen):
+			return screen
+		case w.over:
+			w.t.Fatalf("waited in vain for %s; the screen is:\n%s", what, screen)
+		}
+		w.more.Wait()
+	}
+}
+
+// shows waits until the screen shows all of want.
+func (w *window) shows(want ...string) string {
+	w.t.Helper()
+	return w.wait(fmt.Sprintf("%q", want), func(screen string) bool {
+		for _, s := range want {
+			if !strings.Contains(screen, s) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// hides waits until the screen does not show unwanted.
+func (w *window) hides(unwanted string) {
+	w.t.Helper()
+	w.wait("no "+unwanted, func(screen string) bool { return !strings.Contains(screen, unwanted) })
+}
+
+// send types s.
+func (w *window) send(s string) {
+	w.t.Helper()
+	if _, err := w.ptmx.WriteString(s); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// kill ends the program as a crash does. It may have ended already.
+func (w *window) kill() {
+	if w.cmd.ProcessState == nil {
+		_ = w.cmd.Process.Kill()
+		_ = w.cmd.Wait() // killed: an error by design
+	}
+}
+
+// ends waits for the program's own end, after which the terminal is as before.
+func (w *window) ends() {
+	w.t.Helper()
+	if err := w.cmd.Wait(); err != nil {
+		w.t.Fatal(err)
+	}
+	after, err := term.GetState(w.tty.Fd())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if !reflect.DeepEqual(after, w.before) {
+		w.t.Errorf("the terminal's mode is %+v, was %+v", after, w.before)
+	}
+}

@@ -168,7 +168,9 @@ func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
 // tools are those that the model is offered. Without a person at the screen the
 // ones that read files are off: there are no rules yet that could allow them.
 func tools(s cli.Store, attended bool, logger *slog.Logger) (*tool.Set, error) {
-	set := &tool.Set{Log: logger}
+	// A tool that does not heed its end is left behind soon: a session that
+	// another window asks for is let go within 2 s.
+	set := &tool.Set{Log: logger, Grace: 300 * time.Millisecond}
 	if s.Facts != nil || s.Notes != nil {
 		if err := recall.RegisterMemoryTools(set, s.Facts, s.Notes); err != nil {
 			return nil, err

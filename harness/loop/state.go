@@ -229,7 +229,7 @@ func (s *State) truncated(asked bool) {
 func (s *State) empty() {
 	s.empties++
 	if s.empties > MaxEmpty {
-		s.fail(harness.StopEmpty, "empty_reply", "The model gave an empty reply three times; ask again or choose another model with /model.")
+		s.fail(harness.StopEmpty, "empty_reply", "The model gave an empty reply three times; ask again or choose another model.")
 		return
 	}
 	s.setNote("empty_reply", noteEmpty)

@@ -47,7 +47,7 @@ func EventOf(s loop.State, r loop.Record, at Stored, when time.Time) (e harness.
 			e.Result = r.Message.Parts[0].Result
 		}
 	case loop.Noted:
-		e.Type, e.Text, e.Message = harness.EventRecovery, r.Reason, &r.Message
+		e.Type, e.Text, e.Message = harness.EventRecovery, mended(r.Reason), &r.Message
 	case loop.Cut:
 		e.Type, e.Message = harness.EventMessage, &r.Message
 	case loop.Rested:
@@ -100,4 +100,19 @@ func remembered(m harness.Message) string {
 		return "remembered: " + text
 	}
 	return ""
+}
+
+// mended says what the loop mended, in words for each of its reasons.
+func mended(reason string) string {
+	switch reason {
+	case "interrupted":
+		return "going on from the half answer"
+	case "iteration_limit":
+		return "the limit of steps is reached; asking for a final answer"
+	case "truncated_text":
+		return "the answer was cut at the model's limit; going on"
+	case "empty_reply":
+		return "the model answered nothing; asking again"
+	}
+	return strings.ReplaceAll(reason, "_", " ")
 }

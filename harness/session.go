@@ -186,6 +186,9 @@ func AsHeld(err error) (Holder, bool) {
 type Owners interface {
 	// Acquire takes a session that nobody living owns, at once. If a living
 	// process owns it the error is a [*HeldError]. The session need not exist.
+	// Of one that does, what a window shows first is read before anything is
+	// written: if that is damaged the error is [ErrDamaged] and the store is
+	// left as it is. So does Force.
 	Acquire(ctx context.Context, meta Session, h Holder) (Lease, error)
 	// Ask records the wish to have the session. The owner sees it in Asked,
 	// checkpoints and calls Release; the asker then calls Acquire again.

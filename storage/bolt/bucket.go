@@ -47,6 +47,14 @@ func (t *tx) touch(path string, key []byte) {
 	t.path, t.key = path, append(t.key[:0], key[:min(len(key), shownKey)]...)
 }
 
+// place names what was touched last.
+func (t *tx) place() string {
+	if t.path == "" {
+		return "the page tree"
+	}
+	return place(t.path, t.key)
+}
+
 // root returns a top-level bucket. They all exist since the file was made.
 func (t *tx) root(name string) (bucket, error) {
 	t.touch(name, nil)

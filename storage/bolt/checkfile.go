@@ -45,10 +45,8 @@ type metaPage struct {
 // one is the state before the last change.
 func (d *DB) checkFile(info fs.FileInfo) error {
 	switch {
-	case info.IsDir():
-		return fmt.Errorf("%s: %w but a directory; choose another directory with --dir or CAIRN_DIR", d.path, harness.ErrForeign)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s: %w but a %s; choose another directory with --dir or CAIRN_DIR", d.path, harness.ErrForeign, info.Mode().Type())
+		return d.foreign(kindOf(info.Mode()))
 	case info.Size() == 0:
 		return d.damaged("the whole file", "it is empty")
 	}
@@ -98,7 +96,7 @@ func (d *DB) readMetas(f io.ReaderAt, size int64) (metaPage, error) {
 		return first, d.damaged("the end of the file", fmt.Sprintf("it has %d bytes and should have %d", size, need))
 	}
 	if current.freelist == noFreelist {
-		return first, fmt.Errorf("%s: %w but another program's bbolt file; choose another directory with --dir or CAIRN_DIR", d.path, harness.ErrForeign)
+		return first, d.foreign("another program's bbolt file")
 	}
 	if current.root >= current.highWater || current.freelist >= current.highWater {
 		return first, d.damaged("the meta pages", "they name pages past the end")

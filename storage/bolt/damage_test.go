@@ -219,3 +219,78 @@ func TestFlippedByteIsNamedOrHarmless(t *testing.T) {
 	ok(t, os.WriteFile(path, whole, 0o600))
 	running.Rest()
 }
+
+// TestDamagedSessionIsNotTaken takes a session of which something that would be
+// shown at once is damaged. Taking it must not be what changes the file.
+func TestDamagedSessionIsNotTaken(t *testing.T) {
+	t.Parallel()
+	clock := harnesstest.NewClock()
+	path := filepath.Join(t.TempDir(), bolt.FileName)
+	db, err := bolt.Open(path, bolt.Options{Now: clock.Now})
+	ok(t, err)
+	ctx := t.Context()
+	l, err := db.Owners().Acquire(ctx, harness.Session{ID: "s", Dir: "/of the session"}, harness.Holder{})
+	ok(t, err)
+	var records []harness.Record
+	for i := range 250 {
+		m := harness.UserText(fmt.Sprintf("message %03d", i))
+		records = append(records, harness.Record{Message: &m})
+	}
+	_, err = db.Transcript().Append(ctx, l, records...)
+	ok(t, err)
+	question := harness.UserText("the open question")
+	_, _, err = db.Journal().Create(ctx, l, harness.Run{ID: "open"}, run.Entry{Kind: "kind of entry", Message: &question})
+	ok(t, err)
+	ok(t, db.Journal().SavePartial(ctx, l, "open", harness.Partial{Attempt: 1, Text: "half an answer"}))
+	ok(t, db.Close())
+	whole, err := os.ReadFile(path)
+	ok(t, err)
+	for what, damaged := range map[string]bool{
+		"message 249": true, "message 100": true, "the open question": true, "kind of entry": true, "half an answer": true, "/of the session": true,
+		// A record that nobody has asked for yet is no obstacle.
+		"message 003": false,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), bolt.FileName)
+			broken := bytes.ReplaceAll(whole, []byte(what), []byte(strings.ToUpper(what)))
+			if bytes.Equal(broken, whole) {
+				t.Fatal("no such text in the file")
+			}
+			ok(t, os.WriteFile(path, broken, 0o600))
+			db := openAt(t, path, clock)
+			for op, take := range map[string]func() (harness.Lease, error){
+				"acquire": func() (harness.Lease, error) {
+					return db.Owners().Acquire(ctx, harness.Session{ID: "s"}, harness.Holder{})
+				},
+				"force": func() (harness.Lease, error) {
+					return db.Owners().Force(ctx, harness.Session{ID: "s"}, harness.Holder{})
+				},
+			} {
+				l, err := take()
+				if !damaged {
+					ok(t, err)
+					ok(t, db.Owners().Release(ctx, l))
+					continue
+				}
+				if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), "sessions/s") {
+					t.Errorf("%s: error %v", op, err)
+				}
+				unchanged(t, path, broken)
+				if left, err := os.ReadDir(filepath.Join(filepath.Dir(path), "locks")); err != nil || len(left) != 0 {
+					t.Errorf("%s: lock files %v, %v", op, left, err)
+				}
+			}
+		})
+	}
+}
+
+// TestDamageHasAPlace meets damage before any key was looked up.
+func TestDamageHasAPlace(t *testing.T) {
+	t.Parallel()
+	db := openAt(t, populated(t), harnesstest.NewClock())
+	err := db.DamageBefore(t.Context())
+	if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), db.Path()+": the page tree: assertion failed") {
+		t.Fatalf("error %v", err)
+	}
+}

@@ -41,3 +41,13 @@ func (d *DB) WorkFor(ctx context.Context, long time.Duration, began func()) erro
 		return context.Cause(ctx)
 	})
 }
+
+// FailToWrite is what a caller gets when a commit fails with an error.
+func (d *DB) FailToWrite(ctx context.Context, failure error) error {
+	return d.update(ctx, "save", func(*tx) error { return d.unwritten(failure) })
+}
+
+// DamageBefore fails as on a page that is damaged, before anything was looked up.
+func (d *DB) DamageBefore(ctx context.Context) error {
+	return d.view(ctx, "read", func(*tx) error { panic("assertion failed: Page expected to be: 34, but self identifies as 0") })
+}

@@ -89,7 +89,7 @@ func (d *DB) checkFormat() error {
 	return d.guarded(false, func(t *tx) error {
 		b := t.b.Bucket([]byte("meta"))
 		if b == nil && t.b.Bucket([]byte("sessions")) == nil {
-			return fmt.Errorf("%s: %w but another program's bbolt file; choose another directory with --dir or CAIRN_DIR", d.path, harness.ErrForeign)
+			return d.foreign("another program's bbolt file")
 		}
 		meta, err := t.root("meta")
 		if err != nil {

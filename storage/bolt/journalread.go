@@ -20,21 +20,27 @@ const pruneSlice = 100
 func (j *Journal) Read(ctx context.Context, id harness.RunID, after int) ([]run.Entry, error) {
 	var entries []run.Entry
 	err := j.d.view(ctx, "read run "+string(id), func(t *tx) error {
-		entries = nil
 		r, err := t.findRun(id)
 		if err != nil {
 			return err
 		}
-		for seq := max(after, 0) + 1; seq <= r.info.Cursor; seq++ {
-			e, err := r.entry(seq)
-			if err != nil {
-				return err
-			}
-			entries = append(entries, e)
-		}
-		return nil
+		entries, err = r.entries(after)
+		return err
 	})
 	return entries, err
+}
+
+// entries reads the entries after a number.
+func (r *runBucket) entries(after int) ([]run.Entry, error) {
+	var entries []run.Entry
+	for seq := max(after, 0) + 1; seq <= r.info.Cursor; seq++ {
+		e, err := r.entry(seq)
+		if err != nil {
+			return entries, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
 }
 
 // entry reads one entry and joins its message to it.
@@ -122,6 +128,10 @@ func (t *tx) runRefs(f harness.RunFilter) ([]runRef, error) {
 		refs, err = t.sessionRefs(where, f.Session)
 	default:
 		refs, err = t.allRefs(where)
+	}
+	if f.Session != "" {
+		// Damage of another session's run does not matter here.
+		refs = slices.DeleteFunc(refs, func(r runRef) bool { return r.session != f.Session })
 	}
 	slices.SortFunc(refs, func(a, b runRef) int { return cmp.Compare(b.number, a.number) })
 	return refs, err

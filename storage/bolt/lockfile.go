@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -98,7 +99,10 @@ func (w *waiter) lock(ctx context.Context, f *flock.Flock) error {
 	for {
 		ok, err := f.TryLock()
 		if err != nil {
-			return fmt.Errorf("lock %s: %w", f.Path(), err)
+			if !strings.Contains(err.Error(), f.Path()) {
+				err = fmt.Errorf("%s: %w", f.Path(), err)
+			}
+			return fmt.Errorf("lock: %w", err)
 		}
 		if ok {
 			return nil
@@ -128,16 +132,18 @@ func (w *waiter) moves() bool {
 	return true
 }
 
+// busy names the holder. What to do about it depends on who waits, so it is left
+// to the caller to say.
 func (w *waiter) busy() error {
 	note := readNote(w.path)
 	if note.PID == 0 {
-		return fmt.Errorf("%w by another process; try again, or end it", harness.ErrLocked)
+		return fmt.Errorf("%w by another process", harness.ErrLocked)
 	}
-	what := note.Holder.String()
+	what := note.String()
 	if note.Work != "" {
 		what += ", which makes a " + note.Work
 	}
-	return fmt.Errorf("%w by %s since %s; try again, or end that process", harness.ErrLocked, what, note.Since.Format(time.DateTime))
+	return fmt.Errorf("%w by %s since %s", harness.ErrLocked, what, note.Since.Format(time.DateTime))
 }
 
 func (w *waiter) stop() {

@@ -14,6 +14,9 @@ var _ harness.Owners = (*Owners)(nil)
 // session that is not stored yet is known by its lock file alone.
 type Owners struct{ d *DB }
 
+// shownAtOnce is how many records a window reads when it opens a session.
+const shownAtOnce = 200
+
 // wish is the value of asks/<session>.
 type wish struct {
 	Holder harness.Holder `json:"holder"`
@@ -54,6 +57,13 @@ func (v *Owners) take(ctx context.Context, op string, meta harness.Session, h ha
 		} else if alive && !force {
 			return &harness.HeldError{Session: meta.ID, Holder: holder}
 		}
+		if stored {
+			// Taking the session writes. Whoever could not show it then would
+			// have changed a damaged file for nothing.
+			if err := s.readShown(ctx); err != nil {
+				return err
+			}
+		}
 		// Lock files can be ahead of a database that was restored.
 		newest, err := t.lastGeneration(meta.ID)
 		if err != nil {
@@ -77,6 +87,34 @@ func (v *Owners) take(ctx context.Context, op string, meta harness.Session, h ha
 		return harness.Lease{}, err
 	}
 	return lease, nil
+}
+
+// readShown reads what is looked at first in a session: its last records, its
+// draft and its unfinished runs with what they streamed.
+func (s *session) readShown(ctx context.Context) error {
+	if _, err := s.branch(ctx, 0, shownAtOnce); err != nil {
+		return err
+	}
+	if _, err := s.draft(); err != nil {
+		return err
+	}
+	refs, err := s.t.runRefs(harness.RunFilter{Session: s.info.ID, Unfinished: true})
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		r, err := s.run(ref.id)
+		if err != nil {
+			return err
+		}
+		if _, err := r.shown(); err != nil {
+			return err
+		}
+		if _, err := r.entries(0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fill adds to a holder what only this process knows.

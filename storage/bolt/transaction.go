@@ -66,8 +66,9 @@ func (d *DB) guarded(writable bool, fn func(*tx) error) (err error) {
 	broken := true
 	defer func() {
 		if p := recover(); p != nil {
-			d.log.Error("damage in the database", "path", d.path, "place", place(t.path, t.key), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = d.damaged(place(t.path, t.key), fmt.Sprint(p))
+			where := t.place()
+			d.log.Error("damage in the database", "path", d.path, "place", where, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = d.damaged(where, fmt.Sprint(p))
 		}
 		t.finish(err)
 		if broken {
@@ -89,7 +90,7 @@ func (d *DB) guarded(writable bool, fn func(*tx) error) (err error) {
 		return errors.Join(err, rollbackErr)
 	}
 	if err = t.b.Commit(); err != nil {
-		return d.unusable(fmt.Errorf("write %s: %w", d.path, err))
+		return d.unwritten(err)
 	}
 	t.b, broken = nil, false
 	return nil

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -128,6 +130,57 @@ func TestPathThatIsNoFileIsRefused(t *testing.T) {
 		_, err := bolt.Open(filepath.Join(dir, path), bolt.Options{})
 		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "--dir") {
 			t.Errorf("%s: error %v", path, err)
+		}
+	}
+}
+
+// TestOtherKindsOfFileAreNamed opens what is no regular file.
+func TestOtherKindsOfFileAreNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for kind, create := range map[string]func(string) error{
+		"a named pipe": makePipe,
+		"a socket": func(path string) error {
+			_, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+			return err
+		},
+		"a directory": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		path := filepath.Join(dir, kind)
+		if err := create(path); err != nil {
+			t.Logf("no %s here: %v", kind, err)
+			continue
+		}
+		_, err := bolt.Open(path, bolt.Options{})
+		if !errors.Is(err, harness.ErrForeign) || !strings.Contains(err.Error(), "but "+kind+";") {
+			t.Errorf("%s: error %v", kind, err)
+		}
+	}
+}
+
+// TestPathIsNamedOnce lets the system refuse to write, to open and to lock.
+func TestPathIsNamedOnce(t *testing.T) {
+	t.Parallel()
+	path := populated(t)
+	db, err := bolt.Open(path, bolt.Options{})
+	ok(t, err)
+	defer func() { ok(t, db.Close()) }()
+	errs := map[string]error{
+		"write": db.FailToWrite(t.Context(), &fs.PathError{Op: "write", Path: db.Path(), Err: syscall.EFBIG}),
+		"full":  db.FailToWrite(t.Context(), &fs.PathError{Op: "write", Path: db.Path(), Err: syscall.ENOSPC}),
+		"other": db.FailToWrite(t.Context(), errors.New("something else")),
+	}
+	db.Rest()
+	lock := path + ".lock"
+	ok(t, os.Remove(lock))
+	ok(t, os.Mkdir(lock, 0o700))
+	errs["lock"] = db.Prompts().Add(t.Context(), "a", "x")
+	ok(t, os.Remove(lock))
+	ok(t, os.Rename(path, path+".aside"))
+	errs["open"] = db.Prompts().Add(t.Context(), "a", "x")
+	for what, err := range errs {
+		if err == nil || strings.Count(err.Error(), filepath.Base(path)) != 1 {
+			t.Errorf("%s: error %v", what, err)
 		}
 	}
 }

@@ -127,9 +127,9 @@ func (h home) open(args ...string) *window {
 	if err := w.cmd.Start(); err != nil {
 		h.t.Fatal(err)
 	}
-	var work sync.WaitGroup
-	work.Go(w.read)
-	work.Go(func() { _, _ = io.Copy(io.Discard, w.seen) }) // what the emulator would answer; ends when it is closed
+	var drawn, answered sync.WaitGroup
+	drawn.Go(w.read)
+	answered.Go(func() { _, _ = io.Copy(io.Discard, w.seen) }) // what the emulator would answer; ends when it is closed
 	deadline := time.AfterFunc(patience, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -140,10 +140,12 @@ func (h home) open(args ...string) *window {
 	h.t.Cleanup(func() {
 		deadline.Stop()
 		w.kill()
-		if err := errors.Join(tty.Close(), ptmx.Close(), w.seen.Close()); err != nil {
+		err := errors.Join(tty.Close(), ptmx.Close())
+		drawn.Wait()
+		if err := errors.Join(err, w.seen.Close()); err != nil {
 			h.t.Error(err)
 		}
-		work.Wait()
+		answered.Wait()
 	})
 	return w
 }

@@ -30,6 +30,8 @@ type app struct {
 	// conversing says that a model takes part, and not only a person who looks
 	// after what is stored.
 	conversing bool
+	// toldUnsaved says that it was told that the store takes nothing now.
+	toldUnsaved bool
 	// purpose says in a word what this process does.
 	purpose string
 	// closers are called in reverse order at the end.

@@ -26,6 +26,8 @@ type fakeRun struct {
 	id     harness.RunID
 	events chan harness.Event
 	cancel chan harness.RunStatus
+	done   chan struct{}
+	broke  error
 	result harness.Result
 	config harness.RunConfig
 }
@@ -49,7 +51,7 @@ func (e *fakeEngine) Start(ctx context.Context, q harness.StartRequest) (harness
 	if err != nil {
 		return nil, err
 	}
-	r := &fakeRun{id: id, events: make(chan harness.Event, 64), cancel: make(chan harness.RunStatus, 1), config: q.Config}
+	r := &fakeRun{id: id, events: make(chan harness.Event, 64), cancel: make(chan harness.RunStatus, 1), done: make(chan struct{}), config: q.Config}
 	if e.runs == nil {
 		e.runs = map[harness.RunID]*fakeRun{}
 	}
@@ -60,6 +62,7 @@ func (e *fakeEngine) Start(ctx context.Context, q harness.StartRequest) (harness
 
 // play sends the events of the steps in the prompt.
 func (e *fakeEngine) play(ctx context.Context, r *fakeRun, q harness.StartRequest, first int) {
+	defer close(r.done)
 	defer close(r.events)
 	session := q.Lease.Session
 	send := func(ev harness.Event) {
@@ -106,9 +109,28 @@ func (e *fakeEngine) play(ctx context.Context, r *fakeRun, q harness.StartReques
 		case "wait":
 			end(<-r.cancel, nil)
 			return
+		case "full":
+			r.fill(rest, send)
+			end(harness.RunFailed, &harness.RunError{Kind: "store", Text: rest})
+			return
 		}
 	}
 	end(harness.RunCompleted, nil)
+}
+
+// fill is a store that takes nothing until the run is stopped, and then neither.
+func (r *fakeRun) fill(reason string, send func(harness.Event)) {
+	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
+		send(harness.Event{
+			Type: harness.EventWaiting, Wait: int(wait / time.Second), Error: &harness.RunError{Kind: "store", Text: reason},
+		})
+		select {
+		case <-time.After(wait):
+		case <-r.cancel:
+			r.broke = errors.New(reason)
+			return
+		}
+	}
 }
 
 func (e *fakeEngine) stop(id harness.RunID, s harness.RunStatus) error {
@@ -119,7 +141,8 @@ func (e *fakeEngine) stop(id harness.RunID, s harness.RunStatus) error {
 		return fmt.Errorf("run %s: %w", id, harness.ErrNotFound)
 	}
 	r.cancel <- s
-	return nil
+	<-r.done
+	return r.broke
 }
 
 func (e *fakeEngine) Cancel(_ context.Context, id harness.RunID) error {

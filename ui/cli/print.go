@@ -206,15 +206,17 @@ func modelOf(records []harness.Record) string {
 	return ""
 }
 
-// follow prints the events of the run after a journal entry until it rests. When ctx ends the run
-// is cancelled; when somebody asks for the session it is paused.
+// follow prints the events of the run after a journal entry until it rests. When
+// ctx ends, or the store takes nothing for too long, the run is cancelled; when
+// somebody asks for the session it is paused.
 func (p *printing) follow(ctx, work context.Context, h harness.RunHandle, after int) error {
 	events := h.Events(work, after)
 	stop := ctx.Done()
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	asked := p.asked(watching)
-	stopped := make(chan error, 2)
+	var halt stopping
+	var store patience
 	var result *harness.Result
 	for events != nil {
 		select {
@@ -223,6 +225,7 @@ func (p *printing) follow(ctx, work context.Context, h harness.RunHandle, after 
 				events = nil
 				break
 			}
+			store.heed(e)
 			if err := p.printer.event(e); err != nil {
 				return err
 			}
@@ -231,14 +234,15 @@ func (p *printing) follow(ctx, work context.Context, h harness.RunHandle, after 
 			}
 		case <-stop:
 			stop = nil
-			go func() { stopped <- p.engine.Cancel(work, h.ID()) }()
+			halt.with(func() error { return p.engine.Cancel(work, h.ID()) })
+		case <-store.over():
+			store.stop()
+			halt.with(func() error { return p.engine.Cancel(work, h.ID()) })
 		case taker := <-asked:
 			asked, p.taker = nil, taker
-			go func() { stopped <- p.engine.Pause(work, h.ID()) }()
-		case err := <-stopped:
-			if err != nil {
-				return fmt.Errorf("stop run %s: %w", h.ID(), err)
-			}
+			halt.with(func() error { return p.engine.Pause(work, h.ID()) })
+		case err := <-halt.failed():
+			return fmt.Errorf("stop run %s: %w", h.ID(), err)
 		}
 	}
 	if result == nil {

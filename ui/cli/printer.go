@@ -75,6 +75,9 @@ type pipePrinter struct {
 	*app
 	last  string
 	wrote bool
+	// attempt and under are the answer that streams and is no message yet.
+	attempt int
+	under   []byte
 }
 
 func (p *pipePrinter) notice(text string) { p.app.notice("%s", text) }
@@ -82,8 +85,24 @@ func (p *pipePrinter) notice(text string) { p.app.notice("%s", text) }
 func (p *pipePrinter) kept(text string) { p.write(text) }
 
 func (p *pipePrinter) event(e harness.Event) error {
-	if e.Type == harness.EventMessage && answer(e.Message) {
-		p.write(e.Message.Text())
+	switch e.Type {
+	case harness.EventText:
+		if e.Attempt != p.attempt {
+			p.attempt, p.under = e.Attempt, nil
+		}
+		if skip := len(p.under) - e.Offset; skip >= 0 && skip < len(e.Text) {
+			p.under = append(p.under, e.Text[skip:]...)
+		}
+	case harness.EventReset:
+		p.under = nil
+	case harness.EventMessage:
+		if m := e.Message; m != nil && m.Role == harness.RoleAssistant {
+			p.under = nil
+		}
+		if answer(e.Message) {
+			p.write(e.Message.Text())
+		}
+	default:
 	}
 	p.aside(e)
 	return p.out.err
@@ -100,6 +119,10 @@ func (p *pipePrinter) write(text string) {
 func (p *pipePrinter) end(r harness.Result) error {
 	if !p.wrote && r.Status == harness.RunCompleted {
 		p.write(r.Text)
+	}
+	if unstored(r) {
+		// It is nowhere else.
+		p.write(string(p.under))
 	}
 	if p.wrote && !strings.HasSuffix(p.last, "\n") {
 		p.out.text("\n")
@@ -178,12 +201,29 @@ func (p *streamPrinter) end(r harness.Result) error {
 	return p.out.err
 }
 
+// unstored reports whether a run ended because its store took nothing more.
+func unstored(r harness.Result) bool {
+	return r.Status == harness.RunFailed && r.Error != nil && r.Error.Kind == storeKind
+}
+
+// storeKind is the kind of an error of the store, in events and results.
+const storeKind = "store"
+
+// takesNothing reports whether an event says that the store takes nothing now.
+func takesNothing(e harness.Event) bool {
+	return e.Type == harness.EventWaiting && e.Error != nil && e.Error.Kind == storeKind
+}
+
 // aside tells on the error stream what is not the answer.
 func (a *app) aside(e harness.Event) {
 	switch e.Type {
 	case harness.EventRetry:
 		a.notice("asking again in %d s%s", e.Wait, because(e))
 	case harness.EventWaiting:
+		if takesNothing(e) {
+			a.unsaved(e.Error.Text)
+			return
+		}
 		a.notice("still waiting for the model after %d s", e.Wait)
 	case harness.EventRecovery:
 		a.notice("%s", mended(e.Text))
@@ -197,6 +237,27 @@ func (a *app) aside(e harness.Event) {
 		}
 	default: // the answer, or nothing to tell
 	}
+	if e.Seq > 0 {
+		a.toldUnsaved = false // the store took something
+	}
+}
+
+// unsaved tells once why the store takes nothing.
+func (a *app) unsaved(reason string) {
+	if a.toldUnsaved {
+		return
+	}
+	a.toldUnsaved = true
+	a.notice("not saved yet: %s; trying again", withRoom(reason))
+}
+
+// withRoom adds to the reason of a store what helps against a full disk, if the
+// store did not say it.
+func withRoom(reason string) string {
+	if strings.Contains(reason, "no space left") && !strings.Contains(reason, "free some space") {
+		return reason + "; free some space"
+	}
+	return reason
 }
 
 // mended says what the loop mended, in words for each of its reasons.

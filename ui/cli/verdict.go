@@ -35,6 +35,9 @@ func (p *printing) verdict(ctx context.Context, r harness.Result) error {
 		return fail(ExitFailed, "the answer was cancelled%s", kept)
 	default:
 	}
+	if unstored(r) {
+		return fail(ExitFailed, "%s", p.lost(r))
+	}
 	if ctx.Err() != nil {
 		return fail(ExitInterrupted, "interrupted%s", kept)
 	}
@@ -44,11 +47,24 @@ func (p *printing) verdict(ctx context.Context, r harness.Result) error {
 	return fail(failedCode(r.Error.Kind), "%w", r.Error)
 }
 
+// lost says that the answer is not stored, and why.
+func (p *printing) lost(r harness.Result) string {
+	reason := withRoom(r.Error.Text)
+	if p.flags.ephemeral {
+		return "the answer is not complete: " + reason
+	}
+	text := fmt.Sprintf("the answer is not stored in session %s: %s", p.target.session.ID, reason)
+	if r.Run != "" {
+		text += fmt.Sprintf("; ask again with: cairn runs resume %s", r.Run)
+	}
+	return text
+}
+
 // failedCode is the exit code of a failed run: 4 unless the reason lies on
 // this machine and not with the model's provider.
 func failedCode(kind string) int {
 	switch kind {
-	case "store", "internal", "closed", "spending_limit":
+	case storeKind, "internal", "closed", "spending_limit":
 		return ExitFailed
 	case "lost":
 		return ExitBusy

@@ -64,6 +64,8 @@ type follower struct {
 	// quietCut hides the half answer that was written before.
 	quietCut bool
 	done     bool
+	// reason is why it waits, as it was told.
+	reason string
 }
 
 // follow writes what a run says until it rests.
@@ -121,6 +123,9 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 // event writes one event.
 func (f *follower) event(e harness.Event) {
 	p := f.p
+	if e.Seq > 0 {
+		f.reason = "" // something was stored
+	}
 	switch e.Type {
 	case harness.EventRunStarted:
 		if e.Message != nil {
@@ -144,7 +149,7 @@ func (f *follower) event(e harness.Event) {
 			p.say("tool " + e.Result.Name + ": " + resultWords(*e.Result))
 		}
 	case harness.EventWaiting:
-		p.say(fmt.Sprintf("still waiting (%d s)", e.Wait))
+		f.waiting(e)
 	case harness.EventRetry:
 		text := fmt.Sprintf("trying again in %d s", e.Wait)
 		if e.Error != nil {
@@ -160,6 +165,22 @@ func (f *follower) event(e harness.Event) {
 	case harness.EventThinking:
 	case harness.EventResult:
 		f.result(e.Outcome)
+	}
+}
+
+// waiting says what is waited for: the model, or a store that takes nothing,
+// which is told once for each reason.
+func (f *follower) waiting(e harness.Event) {
+	switch {
+	case e.Error == nil:
+		f.p.say(fmt.Sprintf("still waiting for the model (%d s)", e.Wait))
+	case e.Error.Text != f.reason:
+		f.reason = e.Error.Text
+		what := "waiting: "
+		if e.Error.Kind == "store" {
+			what = "not saved yet, trying again: "
+		}
+		f.p.say(what + e.Error.Text)
 	}
 }
 

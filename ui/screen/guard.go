@@ -27,15 +27,15 @@ func (s *Screen) Go(fn func()) {
 	}()
 }
 
-// Recover, when deferred, does for a goroutine started elsewhere what Go does.
+// Recover is to be deferred: it does for a goroutine started elsewhere what Go does.
 func (s *Screen) Recover() {
 	if v := recover(); v != nil {
 		_ = s.panicked(v, debug.Stack()) // Run returns it
 	}
 }
 
-// Catch, when deferred in a function that returns an error, does what Recover
-// does and makes the panic that error.
+// Catch is to be deferred in a function that returns an error: it does what
+// Recover does and makes the panic that error.
 func (s *Screen) Catch(err *error) {
 	if v := recover(); v != nil {
 		*err = errors.Join(*err, s.panicked(v, debug.Stack()))

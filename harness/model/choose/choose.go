@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"cairn/harness/model"
 	"cairn/harness/model/anthropic"
@@ -35,6 +36,8 @@ type Env struct {
 	Catalogue *catalogue.Catalogue
 	// HTTP makes the round trips; nil means the default transport.
 	HTTP http.RoundTripper
+	// Patience is how long local servers are looked for; 0 means 150 ms.
+	Patience time.Duration
 	// Effort asks models that reason for it: "", "low", "medium" or "high".
 	Effort string
 }

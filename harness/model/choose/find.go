@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +18,8 @@ import (
 )
 
 const (
-	// probeLimit bounds the search for local servers.
+	// probeLimit bounds the search for local servers, unless [Env.Patience] says
+	// otherwise.
 	probeLimit = 150 * time.Millisecond
 	// maxList bounds the list of models that a server may answer with.
 	maxList = 1 << 20
@@ -54,7 +56,7 @@ func (e Env) Default(ctx context.Context) (id, why string) {
 // providers: Ollama, LM Studio, llama.cpp, vLLM.
 func (e Env) Local(ctx context.Context) []Server {
 	e = e.filled()
-	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(e.Patience, probeLimit))
 	defer cancel()
 	var candidates []Server
 	for _, id := range []string{"openai", "ollama", "lmstudio", "llamacpp", "vllm"} {

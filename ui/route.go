@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -29,6 +30,12 @@ func (m Model) toChats(msg chat.Msg) (tea.Model, tea.Cmd) {
 		m.parked[i] = c
 		if want.Kind == chat.WantRest {
 			m.parked = slices.Delete(m.parked, i, i+1)
+		}
+		switch {
+		case m.ending.exit != nil:
+			next, end := m.end()
+			return next, tea.Batch(cmd, end)
+		case want.Kind == chat.WantRest:
 			return m, cmd
 		}
 		return m.dismiss(i, cmd)
@@ -50,6 +57,7 @@ func (m Model) dismiss(i int, cmd tea.Cmd) (tea.Model, tea.Cmd) {
 	m.parked = slices.Clone(m.parked)
 	m.parked[i] = c
 	if want.Kind == chat.WantRest {
+		m.ending.lost = cmp.Or(m.parked[i].Failed(), m.ending.lost)
 		m.parked = slices.Delete(m.parked, i, i+1)
 	}
 	return m, tea.Batch(cmd, left)
@@ -93,8 +101,8 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m.quit()
 	case chat.WantRest:
 		exit := m.exit()
-		m.ending = &exit
-		return m, tea.Quit
+		m.ending.exit = &exit
+		return m.end()
 	}
 	return m, nil
 }
@@ -128,15 +136,47 @@ func commands() []render.Binding {
 	return list
 }
 
-// quit leaves the chat in front; the program ends when it is saved.
+// quit leaves all chats; the program ends when they are saved.
 func (m Model) quit() (tea.Model, tea.Cmd) {
+	m, behind := m.leaveParked()
 	c, cmd, want := m.chat.Leave()
 	m.chat = c
-	if want.Kind != chat.WantRest {
+	next, end := m.want(want)
+	return next, tea.Batch(behind, cmd, end)
+}
+
+// end ends the program once the chats behind the one in front are left, too.
+func (m Model) end() (tea.Model, tea.Cmd) {
+	m, cmd := m.leaveParked()
+	if len(m.parked) > 0 {
 		return m, cmd
 	}
-	next, end := m.want(want)
-	return next, tea.Batch(cmd, end)
+	return m, tea.Quit
+}
+
+// leaveParked leaves the chats behind the one in front. One that could not be
+// saved is left without at the second time, which the exit tells.
+func (m Model) leaveParked() (Model, tea.Cmd) {
+	var left []chat.Model
+	var cmds []tea.Cmd
+	for _, c := range m.parked {
+		if c.Leaving() {
+			left = append(left, c)
+			continue
+		}
+		failed := c.Failed()
+		c, cmd, want := c.Leave()
+		cmds = append(cmds, cmd)
+		if want.Kind != chat.WantRest {
+			left = append(left, c)
+			continue
+		}
+		if failed != nil {
+			m.ending.lost = failed
+		}
+	}
+	m.parked = left
+	return m, tea.Batch(cmds...)
 }
 
 // change opens another session. The chat in front is let go, after its run if

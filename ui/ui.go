@@ -95,7 +95,13 @@ type Model struct {
 	help    *overlay.Help // nil unless it is open
 	size    size
 	serial  int // the number of the newest chat
-	ending  *Exit
+	ending  ending
+}
+
+// ending is what is known of the program's end.
+type ending struct {
+	exit *Exit // how the chat in front was left, nil until it was
+	lost error // why a chat behind it is not stored whole
 }
 
 // look is the theme with its renderer. Both go together.
@@ -181,10 +187,14 @@ type pickMsg struct{}
 
 // Exit says how the program was left, once it has ended.
 func (m Model) Exit() Exit {
-	if m.ending != nil {
-		return *m.ending
+	e := m.exit()
+	if m.ending.exit != nil {
+		e = *m.ending.exit
 	}
-	return m.exit()
+	if e.Unsaved == nil {
+		e.Unsaved = m.ending.lost
+	}
+	return e
 }
 
 func (m Model) exit() Exit {

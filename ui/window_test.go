@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -296,4 +297,44 @@ func TestASessionDeletedElsewhereIsSaidAndTakesNoMessage(t *testing.T) {
 		}
 		d.Wait(time.Second).Hides("deleted elsewhere").Press("enter").Wait(time.Second).Shows("echo more")
 	})
+}
+
+func TestQuittingSavesTheChatsBehindTheOneInFront(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(uitest.Says(strings.SplitAfter("half an answer "+strings.Repeat("word ", 300), " ")...))
+		d := w.Open("talk", 80, 24)
+		d.Type("go").Press("enter").Wait(2 * time.Second)
+		d.Type("queued").Press("enter").Type("a draft").Press("ctrl+n").Shows("New chat").Press("ctrl+d")
+		if !d.Quit() {
+			t.Fatalf("the program goes on:\n%s", d.Screen())
+		}
+		draft, err := w.Store.Drafts().Load(t.Context(), "talk")
+		if err != nil || draft.Text != "a draft" || len(draft.Queue) != 1 {
+			t.Errorf("the draft is %+v, %v", draft, err)
+		}
+		w.Open("talk", 80, 24).Shows("an answer is paused", "half an answer", "> a draft", "queued 1").Hides("read-only")
+	})
+}
+
+func TestQuittingGoesOnWhenAChatBehindCannotBeSaved(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(uitest.Sleeps(time.Hour))
+		deps := w.Deps("talk", true)
+		deps.Drafts = fullDrafts{deps.Drafts}
+		d := w.Start(deps, 80, 24)
+		d.Type("go").Press("enter").Wait(2*time.Second).Type("a draft").Press("ctrl+n", "ctrl+d").Press("ctrl+d")
+		if !d.Quit() || exit(d).Unsaved == nil {
+			t.Fatalf("quit %v, exit %+v:\n%s", d.Quit(), exit(d), d.Screen())
+		}
+	})
+}
+
+// fullDrafts cannot store the draft of one session.
+type fullDrafts struct{ harness.Drafts }
+
+func (d fullDrafts) Save(ctx context.Context, id harness.SessionID, h harness.Holder, draft harness.Draft) error {
+	if id == "talk" && draft.Text != "" {
+		return fmt.Errorf("save the draft: %w", syscall.ENOSPC)
+	}
+	return d.Drafts.Save(ctx, id, h, draft)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -89,6 +90,9 @@ func (a *app) store(ctx context.Context) (Store, error) {
 	}
 	if c.Dir == "" && (!a.flags.ephemeral || !c.NoMemory) {
 		_, err := dataDir(a.s)
+		if a.flags.ephemeral {
+			err = fmt.Errorf("%w, or add --no-memory: --ephemeral reads facts and notes there", err)
+		}
 		return Store{}, err
 	}
 	log, err := a.logger()
@@ -100,7 +104,7 @@ func (a *app) store(ctx context.Context) (Store, error) {
 		Purpose: a.purpose, Terminal: a.s.Terminal, Now: a.s.Now, Log: log,
 	})
 	if err != nil {
-		return Store{}, openError(c.Dir, err)
+		return Store{}, a.openError(c, err)
 	}
 	if st.Close != nil {
 		a.closers = append(a.closers, st.Close)
@@ -109,16 +113,28 @@ func (a *app) store(ctx context.Context) (Store, error) {
 }
 
 // openError says where a store could not be opened, and that it could be
-// elsewhere.
-func openError(dir string, err error) error {
-	if !strings.Contains(err.Error(), dir) {
-		err = fmt.Errorf("%s: %w", dir, err)
+// elsewhere, or nowhere.
+func (a *app) openError(c Config, err error) error {
+	if !strings.Contains(err.Error(), c.Dir) {
+		err = fmt.Errorf("%s: %w", c.Dir, err)
 	}
-	if hintFor(err) == "" && !strings.Contains(err.Error(), "--dir") {
-		return fmt.Errorf("open the store: %w; choose another place with --dir DIR or CAIRN_DIR", err)
+	err = fmt.Errorf("open the store: %w", err)
+	if !a.conversing || !nowhere(err) || strings.Contains(err.Error(), "--no-memory") {
+		if hintFor(err) == "" && !strings.Contains(err.Error(), "--dir") {
+			return fmt.Errorf("%w; choose another place with --dir DIR or CAIRN_DIR", err)
+		}
+		return err
 	}
-	return fmt.Errorf("open the store: %w", err)
+	// Facts and notes are read from the directory also when nothing is kept.
+	if a.flags.ephemeral {
+		return fmt.Errorf("%w; --ephemeral reads facts and notes there: choose another place with --dir DIR or CAIRN_DIR, or add --no-memory", err)
+	}
+	return fmt.Errorf("%w; to chat without any store: --ephemeral --no-memory", err)
 }
+
+// nowhere reports whether a store is missing for a reason that a chat can do
+// without: its place cannot be used, and nothing in it is at stake.
+func nowhere(err error) bool { return unwritable(err) || errors.Is(err, fs.ErrNotExist) }
 
 // setup is what models and engines are made from.
 func (a *app) setup() (Setup, error) {

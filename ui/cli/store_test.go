@@ -100,6 +100,37 @@ func TestPlacesThatCannotHoldAStore(t *testing.T) {
 	}
 }
 
+// The advice against a place that holds no store works.
+func TestAdviceForAPlaceWithoutAStoreWorks(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "x", 0o600)
+	for _, c := range []struct {
+		flags []string
+		want  string
+		code  int
+	}{
+		{nil, "to chat without any store: --ephemeral --no-memory", ExitFailed},
+		{[]string{"--ephemeral"}, "add --no-memory", ExitFailed},
+		{[]string{"--ephemeral", "--no-memory"}, "", ExitDone},
+	} {
+		w, s, _, errs := world1(t)
+		wire := onDisk(w)
+		disk := wire.OpenStore
+		wire.OpenStore = func(ctx context.Context, dir string, o StoreOptions) (Store, error) {
+			if o.Ephemeral && o.NoMemory {
+				return w.open(), nil
+			}
+			return disk(ctx, dir, o)
+		}
+		args := append([]string{"--dir", file, "-p"}, c.flags...)
+		code := Main(context.Background(), s, append(args, "text x"), wire)
+		if code != c.code || !strings.Contains(errs.String(), c.want) || c.want == "" && errs.Len() > 0 {
+			t.Errorf("%v: exit code %d: %s", c.flags, code, errs)
+		}
+	}
+}
+
 // Two programs on one store see each other's work, and a session that one of
 // them has is not given to the other.
 func TestStoreIsShared(t *testing.T) {

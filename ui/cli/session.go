@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -143,20 +144,21 @@ func freshID(ctx context.Context, st Store) (harness.SessionID, error) {
 	}
 }
 
-// lastSession is the session that was used last.
+// lastSession is the session that was used last: the first of the list that the
+// picker shows. The list's order is that of use and does not depend on clocks;
+// only between the first pinned one and the first other the times decide.
 func lastSession(ctx context.Context, st Store) (harness.Session, error) {
 	all, err := st.Sessions.List(ctx, harness.SessionFilter{})
 	if err != nil {
 		return harness.Session{}, err
 	}
-	var last harness.Session
-	for _, s := range all {
-		if last.ID == "" || s.Updated.After(last.Updated) {
-			last = s
-		}
+	if len(all) == 0 {
+		return harness.Session{}, fail(ExitNotFound, "there is no session to continue; start one with: cairn")
 	}
-	if last.ID == "" {
-		return last, fail(ExitNotFound, "there is no session to continue; start one with: cairn")
+	last := all[0]
+	i := slices.IndexFunc(all, func(s harness.Session) bool { return !s.Pinned })
+	if i > 0 && all[i].Updated.After(last.Updated) {
+		last = all[i]
 	}
 	return last, nil
 }

@@ -197,6 +197,21 @@ func (m Model) Exit() Exit {
 	return e
 }
 
+// Settle saves what is not stored yet, of a program that a signal or a hung up
+// terminal ended: all that is left of it is this model. After a proper end it
+// does nothing. It blocks for some seconds at most, and says how the program
+// was left. The engine must not be closed yet.
+func (m Model) Settle() Exit {
+	e := m.Exit()
+	for _, c := range append(m.parked[:len(m.parked):len(m.parked)], m.chat) {
+		if err := c.Settle(); err != nil && e.Unsaved == nil {
+			e.Saved = e.Saved && c.Session().ID != e.Session
+			e.Unsaved = err
+		}
+	}
+	return e
+}
+
 func (m Model) exit() Exit {
 	err := m.chat.Failed()
 	return Exit{Session: m.chat.Session().ID, Saved: m.chat.Stored() && err == nil, Unsaved: err}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/ui"
 	"cairn/ui/uitest"
 )
 
@@ -337,4 +338,76 @@ func (d fullDrafts) Save(ctx context.Context, id harness.SessionID, h harness.Ho
 		return fmt.Errorf("save the draft: %w", syscall.ENOSPC)
 	}
 	return d.Drafts.Save(ctx, id, h, draft)
+}
+
+func TestLeavingWaitsForTheMessageThatIsBeingSent(t *testing.T) {
+	for name, refuse := range map[string]bool{"stored": false, "not stored": true} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				deps := w.Deps("talk", true)
+				deps.Engine = lateEngine{deps.Engine, refuse}
+				d := w.Start(deps, 80, 24)
+				d.Type("precious").Press("enter").Shows("sending").Press("ctrl+d")
+				if d.Quit() {
+					t.Fatal("the program ended before the message was stored")
+				}
+				d.Wait(time.Second)
+				if !d.Quit() {
+					t.Fatalf("the program goes on:\n%s", d.Screen())
+				}
+				w.Open("talk", 80, 24).Shows("precious").Hides("read-only")
+				draft, err := w.Store.Drafts().Load(t.Context(), "talk")
+				if err != nil || (draft.Text == "precious") != refuse {
+					t.Errorf("the draft is %+v, %v", draft, err)
+				}
+			})
+		})
+	}
+}
+
+// lateEngine takes a while to begin a run, or to say that it cannot.
+type lateEngine struct {
+	harness.Engine
+	refuse bool
+}
+
+func (e lateEngine) Start(ctx context.Context, r harness.StartRequest) (harness.RunHandle, error) {
+	time.Sleep(500 * time.Millisecond)
+	if e.refuse {
+		return uitest.Refusing{}.Start(ctx, r)
+	}
+	return e.Engine.Start(ctx, r)
+}
+
+func TestAProgramEndedFromOutsideIsSettled(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(uitest.Says(strings.SplitAfter("half an answer "+strings.Repeat("word ", 300), " ")...))
+		d := w.Open("talk", 80, 24)
+		d.Type("go").Press("enter").Wait(2 * time.Second).Type("queued").Press("enter").Type("a draft").Press("ctrl+n")
+		d.Type("another draft").Stop()
+		m, _ := d.Model().(ui.Model)
+		if e := m.Settle(); e.Unsaved != nil {
+			t.Fatalf("exit %+v", e)
+		}
+		w.Open("talk", 80, 24).Shows("an answer is paused", "half an answer", "> a draft", "queued 1").Hides("read-only")
+		if draft, err := w.Store.Drafts().Load(t.Context(), "new-1"); err != nil || draft.Text != "another draft" {
+			t.Errorf("the new chat's draft is %+v, %v", draft, err)
+		}
+	})
+}
+
+func TestThereIsNothingToSettleAfterAProperEnd(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Open("talk", 80, 24)
+		d.Type("go").Press("enter").Wait(time.Second).Press("ctrl+d")
+		other := w.Open("talk", 80, 24)
+		other.Type("theirs").Wait(2 * time.Second)
+		m, _ := d.Model().(ui.Model)
+		if e := m.Settle(); e.Unsaved != nil || !e.Saved {
+			t.Errorf("exit %+v", e)
+		}
+		if draft, err := w.Store.Drafts().Load(t.Context(), "talk"); err != nil || draft.Text != "theirs" {
+			t.Errorf("the draft of the window that has the session now is %+v, %v", draft, err)
+		}
+	})
 }

@@ -132,11 +132,11 @@ func (msg startedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		m.setup = *msg.setup
 	}
 	if msg.turn != m.turn.n {
-		return m, nil, Intent{}
+		return m.leaveDue(nil)
 	}
 	if msg.err != nil {
 		m, cmd := m.notStarted(msg)
-		return m, cmd, Intent{}
+		return m.leaveDue(cmd)
 	}
 	stopping := m.turn.phase == phaseStopping
 	m.turn.phase, m.turn.run = phaseRunning, msg.handle.ID()
@@ -159,7 +159,7 @@ func (msg startedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		m, cmd = m.cancel()
 		cmds = append(cmds, cmd)
 	}
-	return m, tea.Batch(cmds...), Intent{}
+	return m.leaveDue(tea.Batch(cmds...))
 }
 
 // notStarted gives the text back and says why.

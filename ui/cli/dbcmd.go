@@ -12,7 +12,17 @@ import (
 
 // dbCommand is `cairn db`.
 func (a *app) dbCommand() *cobra.Command {
-	return group("db", "Look after the database file", a.dbPath(), a.dbCheck())
+	all := []*cobra.Command{a.dbPath(), a.dbCheck()}
+	if a.wire.BackupStore != nil {
+		all = append(all, a.dbBackup())
+	}
+	if a.wire.RestoreStore != nil {
+		all = append(all, a.dbRestore())
+	}
+	if a.wire.CompactStore != nil {
+		all = append(all, a.dbCompact())
+	}
+	return group("db", "Look after the database file", all...)
 }
 
 // dataPath is the data directory, or an error that says why there is none.

@@ -212,7 +212,9 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 func names(cmd *cobra.Command) []string {
 	var all []string
 	for _, c := range cmd.Commands() {
-		all = append(all, c.Name())
+		if !c.Hidden {
+			all = append(all, c.Name())
+		}
 	}
 	return all
 }
@@ -228,6 +230,14 @@ func exactly(n int, what string) cobra.PositionalArgs {
 		}
 		return usage("%s needs %s; see: %s --help", cmd.CommandPath(), what, cmd.CommandPath())
 	}
+}
+
+// atMostOne takes one argument or none.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return usage("%s takes one argument, but was also given %q", cmd.CommandPath(), args[1])
 }
 
 // atLeastOne wants arguments.

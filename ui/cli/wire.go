@@ -24,7 +24,19 @@ type Wire struct {
 	// nothing. A damaged store is an error that names file and place; one
 	// that does not exist is [harness.ErrNotFound].
 	CheckStore func(ctx context.Context, dir string) (StoreReport, error)
-	// StorePath is the database file of a directory.
+	// BackupStore writes a whole, checked copy of the store of a directory to a
+	// file that must not exist yet, or the error is [harness.ErrExists].
+	// RestoreStore puts the copy at a path in the place of the store, which may
+	// be damaged or missing, and returns where the old file is kept, empty if
+	// there was none; a copy that is not whole is an error and changes nothing.
+	// CompactStore writes the store anew without free space and returns its
+	// sizes in bytes. All three take the absolute path of the data directory.
+	// One that is nil takes its command away.
+	BackupStore  func(ctx context.Context, dir, to string, o StoreOptions) error
+	RestoreStore func(ctx context.Context, dir, from string, o StoreOptions) (kept string, err error)
+	CompactStore func(ctx context.Context, dir string, o StoreOptions) (before, after int64, err error)
+	// StorePath is the database file of a directory. Copies that nobody gave a
+	// place are in the directory "backups" beside it, named after the file.
 	StorePath func(dir string) string
 	// NewEngine makes what executes runs. The caller closes it.
 	NewEngine func(ctx context.Context, s Store, setup Setup) (harness.Engine, error)

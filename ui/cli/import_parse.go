@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -93,8 +94,8 @@ func addLine(all *[]imported, text []byte, n int) error {
 		return errors.New("is not UTF-8 text")
 	}
 	var l importLine
-	if err := json.Unmarshal(text, &l); err != nil {
-		return fmt.Errorf("is not of the import format: %w", jsonWords(err))
+	if err := decodeLine(text, &l); err != nil {
+		return err
 	}
 	switch {
 	case l.Session != nil && l.Message != nil:
@@ -116,6 +117,59 @@ func addLine(all *[]imported, text []byte, n int) error {
 	}
 	last := &(*all)[len(*all)-1]
 	last.Records = append(last.Records, harness.Record{Kind: harness.RecordMessage, At: l.Message.Created, Message: &m})
+	return nil
+}
+
+// decodeLine reads one line strictly.
+func decodeLine(text []byte, l *importLine) error {
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	if strict.Decode(l) == nil && strict.InputOffset() == int64(len(text)) {
+		return nil
+	}
+	// What is wrong is told by those that read all of it.
+	*l = importLine{}
+	if err := json.Unmarshal(text, l); err != nil {
+		return fmt.Errorf("is not of the import format: %w", jsonWords(err))
+	}
+	return knownKeys(text)
+}
+
+// knownKeys refuses keys that the format does not have: what they say would be
+// lost without a word.
+func knownKeys(text []byte) error {
+	var line map[string]json.RawMessage
+	if err := json.Unmarshal(text, &line); err != nil {
+		return fmt.Errorf("is not of the import format: %w", jsonWords(err))
+	}
+	parts := map[string][]string{
+		"":        {"session", "message"},
+		"session": {"id", "title", "created_at"},
+		"message": {"role", "content", "created_at", "name"},
+	}
+	if err := only(line, "", parts[""]); err != nil {
+		return err
+	}
+	for _, part := range sortedKeys(line) {
+		var keys map[string]json.RawMessage
+		if err := json.Unmarshal(line[part], &keys); err != nil {
+			return fmt.Errorf("is not of the import format: %w", jsonWords(err))
+		}
+		// The decoder takes keys in any case.
+		if err := only(keys, part+".", parts[strings.ToLower(part)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// only is an error if an object has a key that is not one of known.
+func only(object map[string]json.RawMessage, prefix string, known []string) error {
+	for _, key := range sortedKeys(object) {
+		if !slices.Contains(known, strings.ToLower(key)) {
+			return fmt.Errorf("unknown key %q%s", prefix+key, suggest(key, "", known))
+		}
+	}
 	return nil
 }
 

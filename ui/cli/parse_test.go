@@ -29,6 +29,11 @@ func TestImportErrorsNameTheLine(t *testing.T) {
 		"content of two parts": {s + "\n" + `{"message":{"role":"user","content":[]}}`, "line 2: is not of the import format: message.content is a array"},
 		"time":                 {`{"session":{"id":"a","created_at":"yesterday"}}`, "line 1: is not of the import format: created_at"},
 		"not text":             {s + "\n" + `{"message":{"role":"user","content":"` + "\xff" + `"}}`, "line 2: is not UTF-8"},
+		"unknown key":          {s + "\n" + `{"session":{"id":"b","titel":"x"}}`, `line 2: unknown key "session.titel"; did you mean title?`},
+		"unknown key of two":   {s + "\n" + `{"message":{"role":"user","content":"x","tags":[]}}`, `line 2: unknown key "message.tags"; there is content, created_at, name, role`},
+		"unknown part":         {`{"session":{"id":"a"},"mesage":{}}`, `line 1: unknown key "mesage"; did you mean message?`},
+		"two objects":          {s + " " + m, "line 1: is not of the import format"},
+		"more behind":          {s + " }", "line 1: is not of the import format"},
 		"cut":                  {s + "\n" + m[:20], "line 2: is not of the import format"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +50,7 @@ func TestImportErrorsNameTheLine(t *testing.T) {
 func TestImportReadsSessions(t *testing.T) {
 	t.Parallel()
 	text := "\ufeff" + `{"session":{"id":"a","title":"Ä","created_at":"2026-01-02T03:04:05Z"}}` + "\r\n" +
-		`{"message":{"role":"user","name":"Ann","content":"` + strings.Repeat("x", 200_000) + `","extra":1}}` + "\r\n\r\n" +
+		`{"message":{"role":"user","name":"Ann","content":"` + strings.Repeat("x", 200_000) + `"}}` + "\r\n\r\n" +
 		`{"message":{"role":"assistant","content":"","created_at":"2026-01-02T03:04:06+01:00"}}` + "\n" +
 		`{"session":{"id":"b"}}`
 	list, err := parseImport(strings.NewReader(text))

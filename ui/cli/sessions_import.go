@@ -21,7 +21,8 @@ func (a *app) sessionsImport() *cobra.Command {
 object: {"session": {"id", "title"?, "created_at"?}} begins a conversation and
 {"message": {"role", "content", "created_at"?, "name"?}} adds to it. Roles are user
 and assistant. One line is printed for each session: its id and message count.
-An import never changes a session: the same id with other messages becomes ID-2.`,
+An import never changes a session: the same id with other messages becomes ID-2.
+A session without messages is not stored. Other keys are an error.`,
 		Args: exactly(1, "a file, or - for standard input"),
 		RunE: runner(func(ctx context.Context, args []string) error {
 			list, err := a.readImport(args[0])
@@ -33,6 +34,10 @@ An import never changes a session: the same id with other messages becomes ID-2.
 				return err
 			}
 			for _, c := range list {
+				if len(c.Records) == 0 {
+					a.notice("line %d: session %q has no messages and is not stored", c.Line, c.ID)
+					continue
+				}
 				if err := a.importOne(ctx, st, c); err != nil {
 					return err
 				}
@@ -106,6 +111,8 @@ type importResult struct {
 	From string `json:"from,omitempty"`
 	// Existed says that the session was there already, with these messages.
 	Existed bool `json:"existed,omitempty"`
+	// Titled is the title of the one that was there, if the file has another.
+	Titled string `json:"titled,omitempty"`
 }
 
 func (a *app) importLine(c imported, stored harness.Session, existed bool) error {
@@ -113,12 +120,18 @@ func (a *app) importLine(c imported, stored harness.Session, existed bool) error
 	if string(stored.ID) != c.ID {
 		r.From = c.ID
 	}
+	if existed && c.Title != "" && c.Title != stored.Title {
+		r.Titled = stored.Title
+	}
 	if a.flags.json {
 		return a.out.object(r)
 	}
 	text := fmt.Sprintf("%s\t%s", r.ID, count(r.Messages, "message"))
 	if existed {
 		text += ", was there already"
+		if r.Titled != "" {
+			text += ", titled " + strconv.Quote(r.Titled)
+		}
 	}
 	if r.From != "" {
 		text += ", called " + strconv.Quote(r.From) + " in the file"
@@ -148,6 +161,13 @@ func importID(ctx context.Context, st Store, typed string) (harness.SessionID, e
 		if s.TypedAs == typed || s.TypedAs == "" && string(s.ID) == typed {
 			return id, nil
 		}
-		id = harness.SessionID(fmt.Sprintf("%s-%d", base, n))
+		id = numbered(base, n)
 	}
+}
+
+// numbered is an id with a number behind it, cut to what an id may be long.
+func numbered(base harness.SessionID, n int) harness.SessionID {
+	suffix := fmt.Sprintf("-%d", n)
+	// An id has one byte for each character.
+	return base[:min(len(base), harness.MaxIDLength-len(suffix))] + harness.SessionID(suffix)
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,11 +21,19 @@ import (
 // backupsName is the directory of the daily copies.
 const backupsName = "backups"
 
+// staleAfter is the age from which nobody is still at work on what is being made.
+const staleAfter = 48 * time.Hour
+
 // copyBlock is how much is copied between two looks whether to go on.
 const copyBlock = 1 << 20
 
-// Backup writes a whole, checked copy of the database to a file that must not
-// exist yet. The copy is itself a database.
+// Backup writes a whole, checked copy of the database to a file, which must not
+// exist yet or the error is [harness.ErrExists]. The copy is itself a database.
+// Others wait while it is made, and what they then write is not in it. A process
+// that is killed meanwhile leaves nothing under the name. A damaged database is
+// not copied; its error is [harness.ErrDamaged].
+//
+// The command line opens the database, calls it and prints the path.
 func (d *DB) Backup(ctx context.Context, to string) error {
 	return d.exclusive(ctx, "backup", func() error {
 		if _, err := os.Lstat(to); err == nil {
@@ -38,8 +47,14 @@ func (d *DB) Backup(ctx context.Context, to string) error {
 }
 
 // Restore puts the copy that is at from in the place of the database at path,
-// which may be damaged or missing, and returns where the old file is kept. It
-// refuses a copy that is not whole.
+// which may be damaged or missing, and returns where the old file is kept, "" if
+// there was none. A copy that is not whole is refused with [harness.ErrDamaged],
+// one that is none with [harness.ErrForeign]. At every moment there is either the
+// old database at path or the new one, also if the process is killed.
+//
+// It is a function because a damaged database cannot be opened: the command line
+// calls it instead of [Open], and prints where the old file is. Processes that
+// have the database in use go on with the new one, and have lost their sessions.
 func Restore(ctx context.Context, path, from string, o Options) (kept string, err error) {
 	d, err := newDB(path, o)
 	if err != nil {
@@ -50,13 +65,13 @@ func Restore(ctx context.Context, path, from string, o Options) (kept string, er
 	}
 	err = d.exclusive(ctx, "restore", func() error {
 		fresh := d.path + ".restoring"
-		if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeIfThere(fresh); err != nil {
 			return err
 		}
 		if err := d.copyTo(ctx, from, fresh); err != nil {
 			return err
 		}
-		kept, err = d.replaceBy(fresh)
+		kept, err = d.replaceBy(ctx, fresh)
 		return err
 	})
 	return kept, err
@@ -65,15 +80,14 @@ func Restore(ctx context.Context, path, from string, o Options) (kept string, er
 // copyTo copies a database whose lock is held, checks the copy and puts it at a
 // path where nothing is.
 func (d *DB) copyTo(ctx context.Context, from, to string) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".new-*")
+	if err := dropNamed(filepath.Dir(to), filepath.Base(to)+beingMade, time.Time{}); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+beingMade+"*")
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if removeErr := os.Remove(temp.Name()); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
-			err = errors.Join(err, removeErr)
-		}
-	}()
+	defer func() { err = errors.Join(err, removeIfThere(temp.Name())) }()
 	if err := errors.Join(copyFile(ctx, from, temp), temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
@@ -107,8 +121,7 @@ func copyFile(ctx context.Context, from string, to io.Writer) error {
 // verifyCopy looks at all pages and the format of a copy. What is wrong with it
 // is wrong with the file it is a copy of.
 func (d *DB) verifyCopy(path, origin string) error {
-	// The copy's errors should name the origin.
-	c := &DB{path: origin, dir: d.dir, now: d.now, log: slog.New(slog.DiscardHandler)}
+	c := d.stranger(origin)
 	if err := c.checkAllPages(path); err != nil {
 		return err
 	}
@@ -124,9 +137,15 @@ func (d *DB) verifyCopy(path, origin string) error {
 	return errors.Join(err, db.Close())
 }
 
+// stranger is a DB for a file that only this process knows. Its errors name the
+// file that it is a copy of.
+func (d *DB) stranger(origin string) *DB {
+	return &DB{path: origin, dir: d.dir, now: d.now, log: slog.New(slog.DiscardHandler), spare: origin != d.path}
+}
+
 // replaceBy puts a checked database in the place of the present one, which is
 // kept under another name. The lock must be held.
-func (d *DB) replaceBy(fresh string) (kept string, err error) {
+func (d *DB) replaceBy(ctx context.Context, fresh string) (kept string, err error) {
 	if _, err := os.Lstat(d.path); err == nil {
 		stamp := d.path + ".before-" + d.now().UTC().Format("20060102-150405")
 		kept = stamp
@@ -139,7 +158,8 @@ func (d *DB) replaceBy(fresh string) (kept string, err error) {
 		// A second name for the old file, so that there is a database at the
 		// path at every moment.
 		if err := os.Link(d.path, kept); err != nil {
-			if err := os.Rename(d.path, kept); err != nil {
+			// Not every file system has links.
+			if err := keepCopy(ctx, d.path, kept); err != nil {
 				return "", err
 			}
 		}
@@ -150,34 +170,83 @@ func (d *DB) replaceBy(fresh string) (kept string, err error) {
 	return kept, syncDir(d.dir)
 }
 
+// keepCopy copies a file, which may be damaged, to a path where nothing is.
+func keepCopy(ctx context.Context, from, to string) error {
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(copyFile(ctx, from, f), f.Sync(), f.Close())
+}
+
 // BackupDaily makes today's copy in the directory "backups" beside the database
 // if there is none, and removes copies that are older than keep. It returns the
-// path of a copy that it made.
+// path of a copy that it made. Others go on writing meanwhile; if they do so
+// without a pause, there is an error and no copy.
 func (d *DB) BackupDaily(ctx context.Context, keep time.Duration) (made string, err error) {
 	dir := filepath.Join(d.dir, backupsName)
-	base := filepath.Base(d.path)
 	today := d.now().UTC()
-	to := filepath.Join(dir, base+"."+today.Format(time.DateOnly))
-	err = d.Backup(ctx, to)
-	switch {
-	case errors.Is(err, harness.ErrExists):
+	to := filepath.Join(dir, filepath.Base(d.path)+"."+today.Format(time.DateOnly))
+	if _, err := os.Lstat(to); err == nil {
 		return "", nil
-	case err != nil:
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
+	err = d.quietCopy(ctx, to, func(copied string, _ moment) error {
+		if err := os.Rename(copied, to); err != nil {
+			return err
+		}
+		return syncDir(dir)
+	})
+	if err != nil {
+		return "", err
+	}
+	return to, d.dropBackups(dir, today, keep)
+}
+
+// newestBackup returns the path of the newest daily copy, "" if there is none that
+// can be seen.
+func (d *DB) newestBackup() string {
+	dir := filepath.Join(d.dir, backupsName)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return to, err
+		return ""
+	}
+	// They are in the order of their names, and so of their dates.
+	for _, e := range slices.Backward(entries) {
+		date, ours := strings.CutPrefix(e.Name(), filepath.Base(d.path)+".")
+		if _, err := time.Parse(time.DateOnly, date); ours && err == nil {
+			return filepath.Join(dir, e.Name())
+		}
+	}
+	return ""
+}
+
+// dropBackups removes the daily copies that are older than keep, and what was
+// left of making one on another day.
+func (d *DB) dropBackups(dir string, today time.Time, keep time.Duration) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
 	}
 	for _, e := range entries {
-		date, ours := strings.CutPrefix(e.Name(), base+".")
+		name, ours := strings.CutPrefix(e.Name(), filepath.Base(d.path)+".")
+		date, _, half := strings.Cut(name, beingMade)
 		day, err := time.Parse(time.DateOnly, date)
-		if !ours || err != nil || today.Sub(day) <= keep {
+		age := today.Sub(day)
+		if !ours || err != nil || !e.Type().IsRegular() || !half && age <= keep || half && age < staleAfter {
 			continue
 		}
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-			return to, err
+		if err := removeIfThere(filepath.Join(dir, e.Name())); err != nil {
+			return err
 		}
 	}
-	return to, nil
+	// What killed processes left of a compaction or a backup to here.
+	for _, half := range []string{compacting + beingMade, beingMade} {
+		if err := dropNamed(d.dir, filepath.Base(d.path)+half, today.Add(-staleAfter)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

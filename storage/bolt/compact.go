@@ -3,13 +3,14 @@ package bolt
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 
 	"go.etcd.io/bbolt"
 )
 
 const (
+	// compacting follows the name of the database in that of the new one.
+	compacting = ".compacting"
 	// compactBatch is how many bytes one transaction of a compaction copies.
 	compactBatch = 4 << 20
 	// longFree is how many free bytes make their list longer than some pages.
@@ -18,18 +19,16 @@ const (
 
 // Compact writes the database anew without the space that is free, and with it
 // the last traces of what was removed. It returns the sizes in bytes. The old
-// file is replaced, not kept.
+// file is replaced, not kept, in one step: a process that is killed leaves the
+// one or the other. Others wait meanwhile. The command line calls it on an open
+// database, after [DB.Purge] if the trash is to go too, and prints both sizes.
 func (d *DB) Compact(ctx context.Context) (before, after int64, err error) {
 	err = d.exclusive(ctx, "compaction", func() (err error) {
-		fresh := d.path + ".compacting"
-		if err := removeLockFile(fresh); err != nil {
+		fresh := d.path + compacting
+		if err := removeIfThere(fresh); err != nil {
 			return err
 		}
-		defer func() {
-			if removeErr := os.Remove(fresh); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
-				err = errors.Join(err, removeErr)
-			}
-		}()
+		defer func() { err = errors.Join(err, removeIfThere(fresh)) }()
 		if err := d.openLocked(); err != nil {
 			return err
 		}
@@ -53,14 +52,19 @@ func (d *DB) Compact(ctx context.Context) (before, after int64, err error) {
 	return before, after, err
 }
 
-// tidy compacts the database if the list of its free pages, which every commit
-// writes, has become long, and the free pages are more than a small part.
-func (d *DB) tidy(ctx context.Context) error {
+// untidy reports whether the list of free pages, which every commit writes, has
+// become long, and the free pages are more than a small part.
+func (d *DB) untidy(ctx context.Context) (bool, error) {
 	s, err := d.Stats(ctx)
-	if err != nil || s.Free < longFree || s.Free < s.Size/8 {
+	return err == nil && s.Free >= longFree && s.Free >= s.Size/8, err
+}
+
+// tidy compacts the database if it is untidy.
+func (d *DB) tidy(ctx context.Context) error {
+	if worth, err := d.untidy(ctx); err != nil || !worth {
 		return err
 	}
-	_, _, err = d.Compact(ctx)
+	_, _, err := d.Compact(ctx)
 	return err
 }
 

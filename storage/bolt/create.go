@@ -3,11 +3,11 @@ package bolt
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -72,11 +72,7 @@ func (d *DB) create() (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if removeErr := os.Remove(temp.Name()); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
-			err = errors.Join(err, removeErr)
-		}
-	}()
+	defer func() { err = errors.Join(err, removeIfThere(temp.Name())) }()
 	if err := temp.Close(); err != nil {
 		return err
 	}
@@ -107,20 +103,26 @@ func (d *DB) create() (err error) {
 // dropHalfMade removes what a killed process left of making the database. It
 // compares names: in a pattern the user's directory would have a meaning.
 func (d *DB) dropHalfMade() error {
-	return dropNamed(d.dir, filepath.Base(d.path)+beingMade)
+	return dropNamed(d.dir, filepath.Base(d.path)+beingMade, time.Time{})
 }
 
-// dropNamed removes the files in dir whose names begin with prefix.
-func dropNamed(dir, prefix string) error {
+// dropNamed removes the files in dir whose names are prefix and a number, as
+// those that are being made have, and that were last written before a time; the
+// zero time is for all.
+func dropNamed(dir, prefix string, before time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), prefix) {
+		number, ours := strings.CutPrefix(e.Name(), prefix)
+		if !ours || !e.Type().IsRegular() || strings.Trim(number, "0123456789") != "" {
 			continue
 		}
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+		if info, err := e.Info(); err != nil || !before.IsZero() && info.ModTime().After(before) {
+			continue // gone, or somebody's who is at it
+		}
+		if err := removeIfThere(filepath.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}

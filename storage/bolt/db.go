@@ -40,6 +40,8 @@ type DB struct {
 	now       func() time.Time
 	log       *slog.Logger
 	self      harness.Holder
+	// spare says that this is some copy and not the database in use.
+	spare bool
 
 	// gate is held by whoever uses the fields below, for one transaction.
 	gate   chan struct{}

@@ -11,9 +11,16 @@ import (
 	"cairn/harness"
 )
 
-// damaged says that the bytes at a place are not what was written.
+// damaged says that the bytes at a place are not what was written, and offers the
+// newest backup.
 func (d *DB) damaged(place, what string) error {
-	return fmt.Errorf("%s: %s: %s: %w; restore a backup with \"cairn db restore\", or move the file aside to start a new one", d.path, place, what, harness.ErrDamaged)
+	advice := "there is no backup of it: move the file aside to start a new one"
+	if d.spare {
+		advice = "use another copy"
+	} else if backup := d.newestBackup(); backup != "" {
+		advice = "restore " + backup + " with \"cairn db restore\", or move the file aside to start a new one"
+	}
+	return fmt.Errorf("%s: %s: %s: %w; %s", d.path, place, what, harness.ErrDamaged, advice)
 }
 
 // unusable adds to an error of opening or writing what can be done about it.

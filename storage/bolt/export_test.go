@@ -51,3 +51,17 @@ func (d *DB) FailToWrite(ctx context.Context, failure error) error {
 func (d *DB) DamageBefore(ctx context.Context) error {
 	return d.view(ctx, "read", func(*tx) error { panic("assertion failed: Page expected to be: 34, but self identifies as 0") })
 }
+
+// ReplaceAfter puts a file in the place of the database, unless something that is
+// done between the decision and the deed has written.
+func (d *DB) ReplaceAfter(ctx context.Context, fresh string, between func()) error {
+	since, err := d.moment(ctx)
+	if err != nil {
+		return err
+	}
+	between()
+	return d.exclusive(ctx, "test", func() error { return d.replaceUnchanged(fresh, since) })
+}
+
+// ErrWritten says that somebody wrote between.
+var ErrWritten = errWritten

@@ -164,7 +164,7 @@ func (d *DB) dropOwnership(k leaseKey, remove bool) {
 	}
 	err := h.lock.Unlock()
 	if remove {
-		err = errors.Join(err, removeLockFile(h.lock.Path()))
+		err = errors.Join(err, removeIfThere(h.lock.Path()))
 	}
 	if err != nil {
 		d.log.Error("give back a session", "session", k.session, "error", err)
@@ -184,7 +184,8 @@ func (d *DB) dropHeld() {
 	}
 }
 
-func removeLockFile(path string) error {
+// removeIfThere removes a file unless somebody else did.
+func removeIfThere(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -198,7 +199,7 @@ func (t *tx) dropOlder(id harness.SessionID, generation int) {
 		if g >= generation {
 			continue
 		}
-		if err := removeLockFile(t.d.locksPath(leaseKey{id, g})); err != nil {
+		if err := removeIfThere(t.d.locksPath(leaseKey{id, g})); err != nil {
 			t.d.log.Error("remove an old lock file", "session", id, "error", err)
 		}
 	}
@@ -224,7 +225,7 @@ func (t *tx) sweepLocks() error {
 			if _, alive, err := t.owner(id, g); err != nil {
 				return err
 			} else if !alive {
-				if err := removeLockFile(t.d.locksPath(leaseKey{id, g})); err != nil {
+				if err := removeIfThere(t.d.locksPath(leaseKey{id, g})); err != nil {
 					return err
 				}
 			}

@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 		err = childWrite(os.Getenv(childPath))
 	case "hold":
 		err = childHold(os.Getenv(childPath))
+	case "maintain":
+		err = childMaintain(os.Getenv(childPath))
 	case "keep busy":
 		err = childBusy(os.Getenv(childPath))
 	default:

@@ -17,12 +17,22 @@ type Purged struct {
 // Purge removes for good what was deleted before the time. A session's notes
 // and facts stay, in no session and with their source marked gone. Records that
 // a fork reaches stay too, hidden. Each session goes in a transaction of its
-// own. In the end the file is compacted if that is worth it.
+// own, so a process that is killed leaves each either as it was or gone. In the
+// end the file is compacted if that is worth it, for which others wait;
+// [DB.Housekeep] does without.
 func (d *DB) Purge(ctx context.Context, before time.Time) (Purged, error) {
+	p, err := d.purge(ctx, before)
+	if err == nil && p != (Purged{}) {
+		err = d.tidy(ctx)
+	}
+	return p, err
+}
+
+func (d *DB) purge(ctx context.Context, before time.Time) (Purged, error) {
 	var p Purged
 	var ids []harness.SessionID
 	err := d.view(ctx, "purge", func(t *tx) (err error) {
-		ids, err = t.trashedBefore(before)
+		ids, err = t.trashedBefore(ctx, before)
 		return err
 	})
 	for _, id := range ids {
@@ -44,15 +54,12 @@ func (d *DB) Purge(ctx context.Context, before time.Time) (Purged, error) {
 	if err == nil {
 		p.Notes, err = d.Notes().v.purge(ctx, before)
 	}
-	if err == nil && p != (Purged{}) {
-		err = d.tidy(ctx)
-	}
 	return p, err
 }
 
 // trashedBefore returns the sessions that were deleted before a time.
-func (t *tx) trashedBefore(before time.Time) ([]harness.SessionID, error) {
-	list, err := t.listTrash(context.Background(), harness.SessionFilter{Deleted: true})
+func (t *tx) trashedBefore(ctx context.Context, before time.Time) ([]harness.SessionID, error) {
+	list, err := t.listTrash(ctx, harness.SessionFilter{Deleted: true})
 	var ids []harness.SessionID
 	for _, s := range list {
 		if s.Deleted.Before(before) {

@@ -83,36 +83,56 @@ func (v shelf[T]) drop(f *filed[T]) error {
 	return all.drop(f.id)
 }
 
-// purge removes the items that were forgotten before a time. Their ids stay
-// taken.
+// purgeSlice is how many items one transaction of a purge removes.
+const purgeSlice = 50
+
+// purge removes the items that were forgotten before a time, some in each
+// transaction. Their ids stay taken.
 func (v shelf[T]) purge(ctx context.Context, before time.Time) (int, error) {
-	n := 0
-	err := v.d.update(ctx, "purge "+v.name, func(t *tx) error {
-		n = 0
-		trash, err := t.root("trash")
-		if err != nil {
+	all := 0
+	for {
+		n := 0
+		err := v.d.update(ctx, "purge "+v.name, func(t *tx) error {
+			trash, err := t.root("trash")
+			if err != nil {
+				return err
+			}
+			kind, ok := trash.sub(v.kind.Name)
+			if !ok {
+				return nil
+			}
+			ids, err := forgotten(kind, before, purgeSlice)
+			for _, id := range ids {
+				if err == nil {
+					err = v.purgeItem(t, kind, id)
+				}
+			}
+			n = len(ids)
 			return err
-		}
-		kind, ok := trash.sub(v.kind.Name)
-		if !ok {
-			return nil
-		}
-		var ids []string
-		err = kind.each(nil, func(key, _ []byte) (bool, error) {
-			if at, ok := numberOf(key[:min(8, len(key))]); ok && int64(at) < before.UnixNano() {
-				ids = append(ids, string(key[8:]))
-			}
-			return true, nil
 		})
-		for _, id := range ids {
-			if err == nil {
-				err = v.purgeItem(t, kind, id)
-			}
+		if err != nil {
+			return all, err
 		}
-		n = len(ids)
-		return err
+		if all += n; n < purgeSlice {
+			return all, nil
+		}
+	}
+}
+
+// forgotten returns the first ids in a list of the trash, up to a limit, that
+// went there before a time.
+func forgotten(list bucket, before time.Time, limit int) ([]string, error) {
+	var ids []string
+	err := list.each(nil, func(key, _ []byte) (bool, error) {
+		at, ok := numberOf(key[:min(8, len(key))])
+		if !ok || int64(at) >= before.UnixNano() {
+			// The list is in the order of time.
+			return !ok, nil
+		}
+		ids = append(ids, string(key[8:]))
+		return len(ids) < limit, nil
 	})
-	return n, err
+	return ids, err
 }
 
 func (v shelf[T]) purgeItem(t *tx, trash bucket, id string) error {

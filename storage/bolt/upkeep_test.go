@@ -108,6 +108,14 @@ func TestRestoreReplacesADamagedDatabase(t *testing.T) {
 	if _, err := bolt.Restore(t.Context(), path, path, bolt.Options{Now: clock.Now}); err == nil {
 		t.Fatal("restored from the damaged file itself")
 	}
+	half := filepath.Join(t.TempDir(), "half.db")
+	raw, err := os.ReadFile(backup)
+	ok(t, err)
+	ok(t, os.WriteFile(half, raw[:len(raw)/2], 0o600))
+	_, err = bolt.Restore(t.Context(), path, half, bolt.Options{Now: clock.Now})
+	if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), half) || !strings.HasSuffix(err.Error(), "use another copy") {
+		t.Fatalf("a damaged copy: error %v", err)
+	}
 	unchanged(t, path, broken)
 	kept, err := bolt.Restore(t.Context(), path, backup, bolt.Options{Now: clock.Now})
 	ok(t, err)

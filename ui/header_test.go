@@ -93,3 +93,21 @@ func TestNoFurtherStepIsAnnouncedAfterTheLastAnswer(t *testing.T) {
 		d.Wait(time.Second).Hides("● ")
 	})
 }
+
+func TestALongErrorLeavesRoomForTheKeysOfItsNotice(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(uitest.Fails("half of it", strings.Repeat("the server is on fire and ", 10)))
+		d := w.Open("talk", 40, 10)
+		d.Type("go").Press("enter").Wait(time.Second).Shows("the answer failed", "…\nc continue · r retry · d drop")
+		d.Resize(24, 10).Shows("c continue · r retry · d\ndrop")
+	})
+}
+
+func TestTheMenuOfASequenceShowsAllThatFits(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Open("talk", 40, 10)
+		d.Press("ctrl+x").Shows("ctrl+e write in $EDITOR  l sessions").Press("esc")
+		d.Resize(48, 10).Press("ctrl+x").Shows("l sessions  n new")
+		d.Resize(34, 10).Shows("ctrl+e write in $EDITOR  n new")
+	})
+}

@@ -113,8 +113,7 @@ func (m Model) notices() []string {
 	p, dot := m.deps.Theme.Paints, " "+m.deps.Theme.Ornaments.Dot+" "
 	var out []string
 	add := func(text, keys string) {
-		lines := render.Wrap(render.Safe(text)+keys, m.width)
-		for _, l := range lines[:min(len(lines), noticeRows)] {
+		for _, l := range m.notable(render.Safe(text), keys) {
 			out = append(out, p.Warning.On(render.Truncate(l, m.width, "")))
 		}
 	}
@@ -138,6 +137,26 @@ func (m Model) notices() []string {
 		out = out[len(out)-max(m.height/3, 1):]
 	}
 	return out
+}
+
+// notable is a notice in a few lines. What does not fit of its text is left
+// out, never the keys that follow it.
+func (m Model) notable(text, keys string) []string {
+	lines := render.Wrap(text+keys, m.width)
+	if len(lines) <= noticeRows {
+		return lines
+	}
+	if keys == "" {
+		return lines[:noticeRows]
+	}
+	o := m.deps.Theme.Ornaments
+	last := render.Wrap(strings.TrimPrefix(keys, " "+o.Dot+" "), m.width)
+	last = last[:min(len(last), noticeRows-1)]
+	lines = render.Wrap(text, m.width)
+	lines = lines[:min(len(lines), noticeRows-len(last))]
+	cut := &lines[len(lines)-1]
+	*cut = render.Truncate(*cut, m.width-render.Width(o.Ellipsis), "") + o.Ellipsis
+	return append(lines[:len(lines):len(lines)], last...)
 }
 
 // choices lists the keys for the unfinished run.
@@ -337,10 +356,9 @@ func (m Model) hints() string {
 	line := ""
 	for _, part := range parts {
 		next := line + " " + part + " "
-		if render.Width(next) > m.width {
-			break
+		if render.Width(next) <= m.width {
+			line = next
 		}
-		line = next
 	}
 	return line
 }

@@ -28,7 +28,8 @@ func TestSlashCommands(t *testing.T) {
 		{"sessions", "/sessions", []string{"Sessions"}},
 		{"new", "/new", []string{"New chat"}},
 		{"copy of a block that is not there", "/copy 3", []string{"the last answer has 1 code block"}},
-		{"completion", "/remem", []string{"/remember save a fact"}},
+		{"completion", "/remem", []string{"/remember TEXT save a fact"}},
+		{"completion", "/model test", []string{"/model [PROVIDER/NAME] show or change"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, func(t *testing.T, w *uitest.World) {

@@ -95,6 +95,20 @@ func completions(text string) []Slash {
 	return found
 }
 
+// matching lists the commands that the text may become, or the one it is.
+func matching(text string) []Slash {
+	if found := completions(text); len(found) > 0 {
+		return found
+	}
+	typed := ParseSlash(text)
+	for _, s := range Slashes() {
+		if s.Name == typed.Name {
+			return []Slash{s}
+		}
+	}
+	return nil
+}
+
 // nearestSlash is the listed name with the least distance to name.
 func nearestSlash(name string) string {
 	names := make([]string, 0, 32)

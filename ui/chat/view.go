@@ -339,10 +339,10 @@ func (m Model) hints() string {
 			}
 		}
 	case m.box.Starts("/"):
-		for i, s := range completions(m.box.Text()) {
+		for i, s := range matching(m.box.Text()) {
 			part := p.Key.On("/" + s.Name)
 			if i == 0 {
-				part += " " + p.Muted.On(s.Help)
+				part += " " + p.Muted.On(strings.TrimPrefix(s.Arg+" "+s.Help, " "))
 			}
 			parts = append(parts, part)
 		}

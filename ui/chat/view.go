@@ -341,8 +341,10 @@ func (m Model) hints() string {
 	case m.box.Starts("/"):
 		for i, s := range matching(m.box.Text()) {
 			part := p.Key.On("/" + s.Name)
-			if i == 0 {
-				part += " " + p.Muted.On(strings.TrimPrefix(s.Arg+" "+s.Help, " "))
+			for _, more := range []string{s.Help, s.Arg + " " + s.Help} {
+				if long := p.Key.On("/"+s.Name) + " " + p.Muted.On(strings.TrimSpace(more)); i == 0 && render.Width(long)+2 <= m.width {
+					part = long
+				}
 			}
 			parts = append(parts, part)
 		}

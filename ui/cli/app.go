@@ -142,6 +142,9 @@ func (a *app) setup() (Setup, error) {
 	if err != nil {
 		return Setup{}, err
 	}
+	if err := checkAddresses(a.s.Getenv); err != nil {
+		return Setup{}, err
+	}
 	log, err := a.logger()
 	if err != nil {
 		return Setup{}, err

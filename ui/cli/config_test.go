@@ -1,16 +1,22 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"cairn/harness"
+	"cairn/harness/model/catalogue"
+	"cairn/ui/browser"
+	"cairn/ui/chat"
+	"cairn/ui/picker"
 )
 
 // home is a person's surroundings with a configuration and a project.
@@ -57,6 +63,14 @@ func TestConfigErrorsNameLineAndRemedy(t *testing.T) {
 		"two unknown keys":    {text: "modxl = \"a\"\nthem = \"b\"\n", want: []string{":1: ", ":2: ", "did you mean theme?"}},
 		"key of a provider":   {text: "[providers.openai]\nbase_ulr = \"x\"\n", want: []string{`:2: unknown key "providers.openai.base_ulr"; did you mean base_url?`}},
 		"key of a model":      {text: "[models.\"openai/x\"]\nwin = 3\n", want: []string{`:2: unknown key`, `window`}},
+		"no such key":         {text: "[keys]\n\n\"chat.send\" = \"ctrl+zz\"\n", want: []string{`:3: the binding of "chat.send": no terminal sends the key "ctrl+zz"`}},
+		"no such key in list": {text: "[keys.chat]\nsend = [\"ctrl+s\", \"Ctrl+S\"]\n", want: []string{`:2: `, "did you mean ctrl+s?"}},
+		"key sent as another": {text: "[keys]\n\"chat.send\" = \"ctrl+m\"\n", want: []string{`:2: `, "send ctrl+m as enter"}},
+		"address":             {text: "[providers.openai]\nbase_url = \"localhost:1\"\n", want: []string{`:2: "providers.openai.base_url" must be an address such as "https://example.com/v1"`}},
+		"address, no host":    {text: "[providers.openai]\nkind = \"openai\"\nbase_url = \"http://:80/v1\"\n", want: []string{`:3: `}},
+		"window of zero":      {text: "[models.\"openai/x.5\"]\n\nwindow = 0\n", want: []string{`:3: "models.openai/x.5.window" must be a whole number of tokens, at least 1`}},
+		"negative values":     {text: "[models.\"a/b\"]\nmax_output = -1\ninput_price = -0.5\noutput_price = nan\n", want: []string{`:2: `, ":3: ", ":4: ", "0 if it is free"}},
+		"infinite price":      {text: "[models.\"a/b\"]\ninput_price = inf\n", want: []string{`:2: `}},
 		"wrong kind of value": {text: "model = \"a/b\"\nmouse = \"yes\"\n", want: []string{`:2: "mouse" must be true or false`}},
 		"number for text":     {text: "model = 3\n", want: []string{`:1: "model" must be a text in quotes`}},
 		"text for number":     {text: "[models.\"a/b\"]\nwindow = \"big\"\n", want: []string{`:2: `, `a whole number of tokens`}},
@@ -323,4 +337,55 @@ func FuzzConfig(f *testing.F) {
 			t.Errorf("%q does not begin with the file", err)
 		}
 	})
+}
+
+// The keys that the screens have by default are spelt as keys are.
+func TestKeysOfTheScreensAreKnown(t *testing.T) {
+	t.Parallel()
+	all := append(chat.Actions(), picker.Model{}.Bindings()...)
+	for _, b := range append(all, browser.Model{}.Bindings()...) {
+		for _, key := range b.Keys {
+			if text := wrongKey(key); text != "" {
+				t.Errorf("%s: %s", b.Action, text)
+			}
+		}
+	}
+	for _, key := range []string{"alt+é", "?", "ctrl+x L", "alt+f3", " "} {
+		if text := wrongKey(key); text != "" {
+			t.Errorf("%s: %s", key, text)
+		}
+	}
+}
+
+// An address in the environment that is none ends every command that would use
+// it, with the variable's name and without its value.
+func TestAddressesOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, p := range catalogue.New(catalogue.Overrides{}).Providers() {
+		if p.BaseVar != "" && !slices.Contains(addressVars(), p.BaseVar) {
+			t.Errorf("%s is not looked at", p.BaseVar)
+		}
+	}
+	for _, name := range addressVars() {
+		for _, args := range [][]string{{"-p", "text x"}, {"config", "check"}, {"models"}} {
+			w, s, _, errs := world1(t)
+			env := s.Getenv
+			s.Getenv = func(k string) string {
+				if k == name {
+					return "ftp://key@[x"
+				}
+				return env(k)
+			}
+			code := Main(context.Background(), s, args, w.wire())
+			if code != ExitUsage || !strings.Contains(errs.String(), name+" is no address") || strings.Contains(errs.String(), "key") {
+				t.Errorf("%s, %v: exit code %d: %s", name, args, code, errs)
+			}
+		}
+	}
+	for _, host := range []string{":11434", "0.0.0.0", "gpu.local:8080", "[::]:1", "http://gpu/v1"} {
+		getenv := func(k string) string { return map[string]string{"OLLAMA_HOST": host}[k] }
+		if err := checkAddresses(getenv); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
 }

@@ -49,6 +49,9 @@ func (a *app) configCheck() *cobra.Command {
 			if err := a.checkTheme(c); err != nil {
 				return err
 			}
+			if err := checkAddresses(a.s.Getenv); err != nil {
+				return err
+			}
 			if c.Model != "" {
 				m, err := a.models(ctx)
 				if err != nil {

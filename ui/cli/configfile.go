@@ -111,7 +111,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 			return f, err
 		}
 	}
-	if err := f.checkKeys(path, data); err != nil {
+	if err := errors.Join(f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data)); err != nil {
 		return f, err
 	}
 	f.plain = f.plainValues()

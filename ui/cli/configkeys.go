@@ -50,6 +50,11 @@ func (f *file) bind(path string, data []byte, prefix string, table map[string]an
 		default:
 			return wrong
 		}
+		for _, key := range f.Keys[action] {
+			if text := wrongKey(key); text != "" {
+				return &ConfigError{File: path, Line: wrong.Line, Text: fmt.Sprintf("the binding of %q: %s", action, text)}
+			}
+		}
 	}
 	return nil
 }

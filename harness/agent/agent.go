@@ -95,7 +95,7 @@ func New(o Options) (*Agent, error) {
 		return nil, errors.New("new agent: Options.Model is nil; give it a model")
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = time.Now //nolint:forbidigo // the real clock, where none is given
 	}
 	if o.Tools == nil {
 		o.Tools = new(tool.Set)

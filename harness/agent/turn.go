@@ -146,7 +146,7 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 		case loop.Done:
 			return nil
 		case loop.CallModel:
-			err = t.callModel(t.Soft, c)
+			err = t.callModel(t.Soft, c) //nolint:contextcheck // an answer stops when the turn is to rest
 		case loop.Judge:
 			t.later(t.judge(ctx, c.Call))
 		case loop.Exec:

@@ -1,3 +1,4 @@
+//nolint:gocognit,thelper // these are the tests themselves: a failure must point into them, and they list their cases
 package harnesstest
 
 import (
@@ -10,6 +11,7 @@ import (
 
 // TestDrafts tests a [harness.Drafts].
 func TestDrafts(t *testing.T, open Open) {
+	t.Parallel()
 	load := func(t *testing.T, s Stores, id harness.SessionID) string {
 		t.Helper()
 		d := value[harness.Draft](t)(s.Drafts.Load(ctx(t), id))
@@ -83,6 +85,7 @@ func TestDrafts(t *testing.T, open Open) {
 
 // TestPrompts tests a [harness.Prompts].
 func TestPrompts(t *testing.T, open Open) {
+	t.Parallel()
 	run(t, "own prompts come first and deleted sessions' are left out", open, func(t *testing.T, s Stores) {
 		for _, id := range []harness.SessionID{"a", "b"} {
 			say(t, s, acquire(t, s, id), "hello")

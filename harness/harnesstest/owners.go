@@ -1,3 +1,4 @@
+//nolint:gocognit,thelper // these are the tests themselves: a failure must point into them, and they list their cases
 package harnesstest
 
 import (
@@ -8,6 +9,7 @@ import (
 
 // TestOwners tests a [harness.Owners].
 func TestOwners(t *testing.T, open Open) {
+	t.Parallel()
 	meta := harness.Session{ID: "a"}
 	for name, stored := range map[string]bool{"stored": true, "not stored yet": false} {
 		begin := func(t *testing.T, s Stores) harness.Lease {

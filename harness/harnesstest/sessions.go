@@ -1,3 +1,4 @@
+//nolint:thelper // these are the tests themselves: a failure must point into them
 package harnesstest
 
 import (
@@ -10,6 +11,7 @@ import (
 
 // TestSessions tests a [harness.Sessions].
 func TestSessions(t *testing.T, open Open) {
+	t.Parallel()
 	run(t, "a session exists with its first record", open, func(t *testing.T, s Stores) {
 		_, err := s.Sessions.Get(ctx(t), "a")
 		wantErr(t, err, harness.ErrNotFound)

@@ -1,3 +1,4 @@
+//nolint:gocognit,thelper // these are the tests themselves: a failure must point into them, and they list their cases
 package harnesstest
 
 import (
@@ -10,6 +11,7 @@ import (
 
 // TestTranscript tests a [harness.Transcript].
 func TestTranscript(t *testing.T, open Open) {
+	t.Parallel()
 	run(t, "records are numbered, linked and kept", open, func(t *testing.T, s Stores) {
 		l := acquire(t, s, "a")
 		added := say(t, s, l, "one", "two")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -67,7 +68,7 @@ func (a *active) Put(ctx context.Context, usage harness.Usage, records ...loop.R
 		if final(err) {
 			return nil, err
 		}
-		a.local.o.Logger.Error("journal", "run", string(a.info.ID), "error", err.Error())
+		a.local.o.Logger.Error("journal", slog.String("run", string(a.info.ID)), slog.String("error", err.Error()))
 		a.Emit(harness.Event{
 			Type: harness.EventWaiting, Wait: int(wait / time.Second),
 			Error: &harness.RunError{Kind: "store", Text: err.Error()},
@@ -183,7 +184,7 @@ func (a *active) saver(ctx context.Context, stop <-chan struct{}) {
 			a.cancel(err)
 			return
 		case !failing:
-			a.local.o.Logger.Warn("save partial", "run", string(a.info.ID), "error", err.Error())
+			a.local.o.Logger.Warn("save partial", slog.String("run", string(a.info.ID)), slog.String("error", err.Error()))
 			a.Emit(harness.Event{Type: harness.EventWaiting, Wait: 1, Error: &harness.RunError{Kind: "store", Text: err.Error()}})
 		}
 		failing = true
@@ -259,7 +260,8 @@ func (a *active) finish(res harness.Result, broke error) {
 func (a *active) carry(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			a.local.o.Logger.Error("panic in run", "run", string(a.info.ID), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			a.local.o.Logger.Error("panic in run", slog.String("run", string(a.info.ID)),
+				slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 			err = fmt.Errorf("run %s: %w: %v", a.info.ID, errInternal, p)
 		}
 	}()
@@ -271,7 +273,7 @@ func (a *active) carry(ctx context.Context) (err error) {
 
 // settle ends a stretch that was stopped from outside or broke.
 func (a *active) settle(ctx context.Context, err error) error {
-	why := context.Cause(a.turn.Soft)
+	why := context.Cause(a.turn.Soft) //nolint:contextcheck // why the stretch ended, which ctx does not say
 	free := context.WithoutCancel(ctx)
 	switch {
 	case errors.Is(err, harness.ErrLost), errors.Is(why, harness.ErrLost):
@@ -307,7 +309,7 @@ func (a *active) insist(ctx context.Context, usage harness.Usage, records ...loo
 		if err == nil || final(err) || n == endTries {
 			return err
 		}
-		time.Sleep(endPause)
+		<-time.After(endPause)
 	}
 }
 

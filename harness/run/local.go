@@ -52,7 +52,7 @@ func NewLocal(o Options) *Local {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = time.Now //nolint:forbidigo // the real clock, where none is given
 	}
 	return &Local{
 		o: o, active: map[harness.RunID]*active{}, seats: map[harness.SessionID]*seat{}, broken: map[harness.RunID]int{},
@@ -289,12 +289,12 @@ func (l *Local) attach(ctx context.Context, info harness.Run) (harness.RunHandle
 func (l *Local) replay(ctx context.Context, session harness.SessionID, id harness.RunID, after, to int, out chan<- harness.Event) bool {
 	entries, err := l.o.Journal.Read(ctx, id, 0)
 	if err != nil {
-		l.o.Logger.Error("replay", "run", string(id), "error", err.Error())
+		l.o.Logger.Error("replay", slog.String("run", string(id)), slog.String("error", err.Error()))
 		return false
 	}
 	events, err := eventsOf(session, id, entries[:min(to, len(entries))], after)
 	if err != nil {
-		l.o.Logger.Error("replay", "run", string(id), "error", err.Error())
+		l.o.Logger.Error("replay", slog.String("run", string(id)), slog.String("error", err.Error()))
 		return false
 	}
 	for _, e := range events {

@@ -100,6 +100,7 @@ func TestSlowReaderGetsTextMergedAndNothingLost(t *testing.T) {
 				if e.Message.Text() != text.String() {
 					t.Errorf("%d bytes streamed, %d in the message", text.Len(), len(e.Message.Text()))
 				}
+			default:
 			}
 		}
 		if n >= 100 {

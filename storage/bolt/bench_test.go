@@ -52,8 +52,8 @@ func openBench(b *testing.B) *bolt.DB {
 }
 
 func check(b *testing.B, err error) {
+	b.Helper()
 	if err != nil {
-		b.Helper()
 		b.Fatal(err)
 	}
 }
@@ -66,6 +66,7 @@ func fill(b *testing.B, db *bolt.DB, id harness.SessionID, n int) {
 
 // written returns how many bytes this process has written to files.
 func written(b *testing.B) int {
+	b.Helper()
 	raw, err := os.ReadFile("/proc/self/io")
 	if err != nil {
 		b.Skip("no /proc/self/io here:", err)
@@ -108,6 +109,7 @@ func BenchmarkStep(b *testing.B) {
 }
 
 func benchStep(b *testing.B, db *bolt.DB, n int) {
+	b.Helper()
 	ctx := b.Context()
 	l, err := db.Owners().Acquire(ctx, harness.Session{ID: "s"}, harness.Holder{})
 	check(b, err)
@@ -138,6 +140,7 @@ func benchStep(b *testing.B, db *bolt.DB, n int) {
 }
 
 func report(b *testing.B, ours, theirs []time.Duration, bytes int) {
+	b.Helper()
 	slices.Sort(ours)
 	slices.Sort(theirs)
 	mid, base := ours[len(ours)/2], theirs[len(theirs)/2]
@@ -151,6 +154,7 @@ func report(b *testing.B, ours, theirs []time.Duration, bytes int) {
 type plain struct{ db *bbolt.DB }
 
 func openPlain(b *testing.B, records []harness.Record) plain {
+	b.Helper()
 	db, err := bbolt.Open(filepath.Join(b.TempDir(), "plain.db"), 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType})
 	check(b, err)
 	b.Cleanup(func() {
@@ -173,6 +177,7 @@ func openPlain(b *testing.B, records []harness.Record) plain {
 // put commits about the bytes of one step: a message, an entry of the log, and
 // the descriptions of the run and of the session.
 func (p plain) put(b *testing.B, i int) {
+	b.Helper()
 	check(b, p.db.Update(func(tx *bbolt.Tx) error {
 		bucket := tx.Bucket([]byte("b"))
 		return bucket.Put([]byte(fmt.Sprintf("%08d", i)), []byte(text(i)+strings.Repeat("x", 1200)))

@@ -10,6 +10,7 @@ import (
 
 func TestConversations(t *testing.T) {
 	agenttest.TestStore(t, func(t *testing.T) agent.Store {
+		t.Helper()
 		c, err := bolt.OpenConversations(t.TempDir())
 		if err != nil {
 			t.Fatal(err)

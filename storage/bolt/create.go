@@ -3,6 +3,7 @@ package bolt
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -33,13 +34,13 @@ func (d *DB) prepareDir() error {
 			continue
 		}
 		if !d.ours(dir) {
-			d.log.Warn("the directory can be read by others", "dir", dir, "mode", info.Mode().Perm().String())
+			d.log.Warn("the directory can be read by others", slog.String("dir", dir), slog.String("mode", info.Mode().Perm().String()))
 			continue
 		}
 		if err := os.Chmod(dir, 0o700); err != nil {
 			return err
 		}
-		d.log.Warn("made the directory private", "dir", dir, "mode", info.Mode().Perm().String())
+		d.log.Warn("made the directory private", slog.String("dir", dir), slog.String("mode", info.Mode().Perm().String()))
 	}
 	return nil
 }

@@ -76,10 +76,10 @@ func converse(t *testing.T, db *bolt.DB, l harness.Lease, n int) {
 	ok(t, err)
 }
 
-func ok(t testing.TB, err error) {
-	t.Helper()
+func ok(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
@@ -258,7 +258,7 @@ func TestDamagedSessionIsNotTaken(t *testing.T) {
 				t.Fatal("no such text in the file")
 			}
 			ok(t, os.WriteFile(path, broken, 0o600))
-			db := openAt(t, path, clock)
+			db := openAt(t, path, clock) //nolint:contextcheck // opening takes none
 			for op, take := range map[string]func() (harness.Lease, error){
 				"acquire": func() (harness.Lease, error) {
 					return db.Owners().Acquire(ctx, harness.Session{ID: "s"}, harness.Holder{})

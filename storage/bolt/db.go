@@ -86,7 +86,7 @@ func newDB(path string, o Options) (*DB, error) {
 		gate: make(chan struct{}, 1), held: map[leaseKey]*heldLock{},
 	}
 	if d.now == nil {
-		d.now = time.Now
+		d.now = time.Now //nolint:forbidigo // the real clock, where none is given
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)

@@ -11,6 +11,9 @@ import (
 
 var _ harness.Drafts = (*Drafts)(nil)
 
+// The keys of a draft.
+//
+//nolint:gochecknoglobals // nobody changes them
 var (
 	keyText  = []byte("text")
 	keyQueue = []byte("queue")

@@ -3,6 +3,7 @@ package bolt
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 )
 
@@ -43,7 +44,7 @@ func (d *DB) announce(work string) (stop func()) {
 		note.Progress++
 		if err := writeNote(lockPath(d.path), note); err != nil {
 			// The others then wait no longer than usual.
-			d.log.Warn("announce work", "work", work, "error", err)
+			d.log.Warn("announce work", slog.String("work", work), slog.Any("error", err))
 		}
 	}
 	say()

@@ -10,6 +10,9 @@ import (
 // schema is the version of the bucket map that this code writes.
 const schema = 1
 
+// The keys of meta.
+//
+//nolint:gochecknoglobals // nobody changes them
 var (
 	keyFormat   = []byte("format")
 	keyCounters = []byte("counters")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"time"
@@ -74,7 +75,7 @@ func (d *DB) openLocked() (err error) {
 		if err := os.Chmod(d.path, 0o600); err != nil {
 			return d.unusable(err)
 		}
-		d.log.Warn("made the database private", "path", d.path, "mode", info.Mode().Perm().String())
+		d.log.Warn("made the database private", slog.String("path", d.path), slog.String("mode", info.Mode().Perm().String()))
 	}
 	db, err := d.openBolt()
 	if err != nil {
@@ -90,7 +91,7 @@ func (d *DB) openBolt() (db *bbolt.DB, err error) {
 	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
-			d.log.Error("damage in the database", "path", d.path, "panic", fmt.Sprint(p))
+			d.log.Error("damage in the database", slog.String("path", d.path), slog.Any("panic", p))
 			// bbolt never got to the point of owning the file.
 			err = errors.Join(d.damaged("the free list", fmt.Sprint(p)), file.Close())
 		}
@@ -148,7 +149,7 @@ func (d *DB) Rest() {
 // giveUp closes the handle where nobody can be told of an error.
 func (d *DB) giveUp() {
 	if err := d.closeHandle(); err != nil {
-		d.log.Error("close the database", "path", d.path, "error", err)
+		d.log.Error("close the database", slog.String("path", d.path), slog.Any("error", err))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -52,7 +53,7 @@ func (d *DB) Housekeep(ctx context.Context) (Housekept, error) {
 	if h.Backup, err = d.BackupDaily(ctx, keepBackups); err != nil && !errors.Is(err, errWritten) {
 		return h, fmt.Errorf("daily backup: %w", err)
 	} else if err != nil {
-		d.log.Info("the daily backup has to wait", "error", err)
+		d.log.Info("the daily backup has to wait", slog.Any("error", err))
 	}
 	if h.Purged, err = d.purge(ctx, d.now().Add(-keepTrash)); err != nil {
 		return h, fmt.Errorf("purge the trash: %w", err)

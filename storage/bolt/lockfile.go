@@ -108,14 +108,17 @@ func (w *waiter) lock(ctx context.Context, f *flock.Flock) error {
 			return nil
 		}
 		if w.ticker == nil {
-			w.ticker, w.deadline = time.NewTicker(lockPoll), time.Now().Add(lockWait)
+			w.ticker = time.NewTicker(lockPoll)
 			w.progress = readNote(w.path).Progress
 		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case at := <-w.ticker.C:
-			if at.After(w.deadline) && !w.moves() {
+			if w.deadline.IsZero() {
+				w.deadline = at.Add(lockWait)
+			}
+			if at.After(w.deadline) && !w.moves(at) {
 				return w.busy()
 			}
 		}
@@ -123,12 +126,12 @@ func (w *waiter) lock(ctx context.Context, f *flock.Flock) error {
 }
 
 // moves gives the holder more time if its work went on.
-func (w *waiter) moves() bool {
+func (w *waiter) moves(now time.Time) bool {
 	note := readNote(w.path)
 	if note.Work == "" || note.Progress == w.progress {
 		return false
 	}
-	w.progress, w.deadline = note.Progress, time.Now().Add(lockWait)
+	w.progress, w.deadline = note.Progress, now.Add(lockWait)
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,7 +168,7 @@ func (d *DB) dropOwnership(k leaseKey, remove bool) {
 		err = errors.Join(err, removeIfThere(h.lock.Path()))
 	}
 	if err != nil {
-		d.log.Error("give back a session", "session", k.session, "error", err)
+		d.log.Error("give back a session", slog.String("session", string(k.session)), slog.Any("error", err))
 	}
 }
 
@@ -200,7 +201,7 @@ func (t *tx) dropOlder(id harness.SessionID, generation int) {
 			continue
 		}
 		if err := removeIfThere(t.d.locksPath(leaseKey{id, g})); err != nil {
-			t.d.log.Error("remove an old lock file", "session", id, "error", err)
+			t.d.log.Error("remove an old lock file", slog.String("session", string(id)), slog.Any("error", err))
 		}
 	}
 }

@@ -41,44 +41,25 @@ func (v *Owners) take(ctx context.Context, op string, meta harness.Session, h ha
 		return harness.Lease{}, fmt.Errorf("%s: %w", op, err)
 	}
 	err := v.d.update(ctx, op, func(t *tx) error {
-		s, stored, err := t.find(meta.ID)
+		s, err := t.takeable(ctx, meta.ID, force)
 		if err != nil {
 			return err
-		}
-		if stored && s.info.Deleted != nil {
-			return fmt.Errorf("%w in the trash; restore it, or use another id", harness.ErrExists)
-		}
-		last, err := t.generation(meta.ID, s)
-		if err != nil {
-			return err
-		}
-		if holder, alive, err := t.owner(meta.ID, last); err != nil {
-			return err
-		} else if alive && !force {
-			return &harness.HeldError{Session: meta.ID, Holder: holder}
-		}
-		if stored {
-			// Taking the session writes. Whoever could not show it then would
-			// have changed a damaged file for nothing.
-			if err := s.readShown(ctx); err != nil {
-				return err
-			}
 		}
 		// Lock files can be ahead of a database that was restored.
 		newest, err := t.lastGeneration(meta.ID)
 		if err != nil {
 			return err
 		}
-		lease.Generation = max(last, newest) + 1
+		lease.Generation = newest + 1
+		if s != nil {
+			lease.Generation = max(s.info.Generation, newest) + 1
+		}
 		if err := t.takeOwnership(leaseKey{meta.ID, lease.Generation}, h); err != nil {
 			return err
 		}
 		t.done = append(t.done, func() { t.dropOlder(meta.ID, lease.Generation) })
-		if err := t.dropWish(meta.ID); err != nil {
+		if err := t.dropWish(meta.ID); err != nil || s == nil {
 			return err
-		}
-		if !stored {
-			return nil
 		}
 		s.info.Generation = lease.Generation
 		return s.save()
@@ -87,6 +68,32 @@ func (v *Owners) take(ctx context.Context, op string, meta harness.Session, h ha
 		return harness.Lease{}, err
 	}
 	return lease, nil
+}
+
+// takeable returns a session that may be taken, nil if it is not stored yet.
+func (t *tx) takeable(ctx context.Context, id harness.SessionID, force bool) (*session, error) {
+	s, stored, err := t.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if stored && s.info.Deleted != nil {
+		return nil, fmt.Errorf("%w in the trash; restore it, or use another id", harness.ErrExists)
+	}
+	last, err := t.generation(id, s)
+	if err != nil {
+		return nil, err
+	}
+	if holder, alive, err := t.owner(id, last); err != nil {
+		return nil, err
+	} else if alive && !force {
+		return nil, &harness.HeldError{Session: id, Holder: holder}
+	}
+	if !stored {
+		return nil, nil
+	}
+	// Taking the session writes. Whoever could not show it then would have
+	// changed a damaged file for nothing.
+	return s, s.readShown(ctx)
 }
 
 // readShown reads what is looked at first in a session: its last records, its

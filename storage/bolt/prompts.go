@@ -60,35 +60,35 @@ func (v *Prompts) Recent(ctx context.Context, id harness.SessionID, limit int) (
 		}
 		var own, others []string
 		hidden := map[harness.SessionID]bool{}
-		for seq := c.LastPrompt; seq >= c.FirstPrompt; seq-- {
+		for seq := c.LastPrompt; seq >= c.FirstPrompt && (limit <= 0 || len(own) < limit); seq-- {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			var p prompt
-			if err := prompts.need(number(seq), &p); err != nil {
+			p, shown, err := t.prompt(prompts, seq, hidden)
+			switch {
+			case err != nil:
 				return err
-			}
-			if p == (prompt{}) {
-				continue // of a session that was removed for good
-			}
-			if gone, err := t.hides(hidden, p.Session); err != nil {
-				return err
-			} else if gone {
-				continue
-			}
-			if p.Session == id {
+			case !shown:
+			case p.Session == id:
 				own = append(own, p.Text)
-			} else if limit <= 0 || len(others) < limit {
+			case limit <= 0 || len(others) < limit:
 				others = append(others, p.Text)
-			}
-			if limit > 0 && len(own) == limit {
-				break
 			}
 		}
 		list = rules.OwnFirst(own, others, limit)
 		return nil
 	})
 	return list, err
+}
+
+// prompt reads a prompt; shown is false if its session is deleted or was removed
+// for good.
+func (t *tx) prompt(prompts bucket, seq int, hidden map[harness.SessionID]bool) (p prompt, shown bool, err error) {
+	if err := prompts.need(number(seq), &p); err != nil || p == (prompt{}) {
+		return p, false, err
+	}
+	gone, err := t.hides(hidden, p.Session)
+	return p, !gone, err
 }
 
 // hides reports whether a session is deleted, remembering what it found.

@@ -10,7 +10,7 @@ import (
 	"cairn/storage/internal/rules"
 )
 
-var keyPartial = []byte("partial")
+var keyPartial = []byte("partial") //nolint:gochecknoglobals // a key that nobody changes
 
 // runInfo is what is stored of a run besides its log.
 type runInfo struct {

@@ -12,7 +12,7 @@ import (
 	"cairn/storage/internal/rules"
 )
 
-var keyInfo = []byte("info")
+var keyInfo = []byte("info") //nolint:gochecknoglobals // a key that nobody changes
 
 const (
 	// pinnedBit in the order of a session puts it behind, and so before, all

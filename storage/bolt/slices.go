@@ -13,14 +13,20 @@ const sliceTime = 40 * time.Millisecond
 func (d *DB) inSlices(ctx context.Context, op string, step func(*tx) (done bool, err error)) error {
 	for done := false; !done; {
 		err := d.view(ctx, op, func(t *tx) error {
-			end := time.Now().Add(sliceTime)
-			for !done && time.Now().Before(end) {
+			end := time.NewTimer(sliceTime)
+			defer end.Stop()
+			for !done {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
 				var err error
 				if done, err = step(t); err != nil {
 					return err
+				}
+				select {
+				case <-end.C:
+					return nil
+				default:
 				}
 			}
 			return nil

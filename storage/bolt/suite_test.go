@@ -18,6 +18,7 @@ type reopener struct {
 }
 
 func newReopener(t *testing.T) *reopener {
+	t.Helper()
 	r := &reopener{t: t, path: filepath.Join(t.TempDir(), "data", bolt.FileName), clock: harnesstest.NewClock()}
 	t.Cleanup(func() {
 		if err := r.db.Close(); err != nil {
@@ -57,7 +58,10 @@ func (r *reopener) runStores() runtest.Stores {
 	}
 }
 
-func open(t *testing.T) harnesstest.Stores { return newReopener(t).stores() }
+func open(t *testing.T) harnesstest.Stores {
+	t.Helper()
+	return newReopener(t).stores()
+}
 
 func TestSessions(t *testing.T)   { harnesstest.TestSessions(t, open) }
 func TestTranscript(t *testing.T) { harnesstest.TestTranscript(t, open) }
@@ -70,5 +74,8 @@ func TestSearcher(t *testing.T)   { harnesstest.TestSearcher(t, open) }
 func TestWatcher(t *testing.T)    { harnesstest.TestWatcher(t, open) }
 
 func TestJournal(t *testing.T) {
-	runtest.TestJournal(t, func(t *testing.T) runtest.Stores { return newReopener(t).runStores() })
+	runtest.TestJournal(t, func(t *testing.T) runtest.Stores {
+		t.Helper()
+		return newReopener(t).runStores()
+	})
 }

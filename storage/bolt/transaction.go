@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 
 	"cairn/harness"
@@ -67,7 +68,8 @@ func (d *DB) guarded(writable bool, fn func(*tx) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			where := t.place()
-			d.log.Error("damage in the database", "path", d.path, "place", where, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			d.log.Error("damage in the database", slog.String("path", d.path), slog.String("place", where),
+				slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 			err = d.damaged(where, fmt.Sprint(p))
 		}
 		t.finish(err)
@@ -114,7 +116,7 @@ func (t *tx) finish(err error) {
 func (t *tx) abandon() {
 	defer func() {
 		if p := recover(); p != nil {
-			t.d.log.Error("roll back after damage", "panic", fmt.Sprint(p))
+			t.d.log.Error("roll back after damage", slog.Any("panic", p))
 		}
 	}()
 	if t.b != nil {

@@ -3,6 +3,7 @@ package bolt
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -38,7 +39,7 @@ func (d *DB) watch(ctx context.Context, w *fsnotify.Watcher, changed chan<- stru
 	defer close(changed)
 	defer func() {
 		if err := w.Close(); err != nil {
-			d.log.Error("stop watching", "dir", d.dir, "error", err)
+			d.log.Error("stop watching", slog.String("dir", d.dir), slog.Any("error", err))
 		}
 	}()
 	var ripe <-chan time.Time
@@ -58,7 +59,7 @@ func (d *DB) watch(ctx context.Context, w *fsnotify.Watcher, changed chan<- stru
 				return
 			}
 			// Some events were lost; whoever reads looks at the store anyway.
-			d.log.Warn("watch", "dir", d.dir, "error", err)
+			d.log.Warn("watch", slog.String("dir", d.dir), slog.Any("error", err))
 			ripe = time.After(settle)
 		case <-ripe:
 			ripe = nil

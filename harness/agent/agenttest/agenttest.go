@@ -18,6 +18,7 @@ import (
 // TestStore tests an [agent.Store]. open opens an empty store, which the test
 // that is given to it may close when it ends.
 func TestStore(t *testing.T, open func(t *testing.T) agent.Store) {
+	t.Parallel()
 	for name, test := range map[string]func(*fixture){
 		"a conversation that is not there is empty":  testEmpty,
 		"records are numbered in order":              testNumbers,

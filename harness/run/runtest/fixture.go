@@ -55,9 +55,9 @@ func (f *fixture) acquire(id harness.SessionID) harness.Lease {
 }
 
 // start begins a run with a message from the user.
-func (f *fixture) start(l harness.Lease, id harness.RunID, text string, closes ...run.Closing) harness.Run {
+func (f *fixture) start(l harness.Lease, id harness.RunID, text string) harness.Run {
 	f.t.Helper()
-	r, _, err := f.Journal.Create(f.ctx(), l, f.run(id), begun(text), closes...)
+	r, _, err := f.Journal.Create(f.ctx(), l, f.run(id), begun(text))
 	f.must(err)
 	return r
 }
@@ -92,16 +92,18 @@ func (f *fixture) get(id harness.RunID) harness.Run {
 	return r
 }
 
-func (f *fixture) read(id harness.RunID, after int) []run.Entry {
+// read returns the entries of run "r".
+func (f *fixture) read(after int) []run.Entry {
 	f.t.Helper()
-	entries, err := f.Journal.Read(f.ctx(), id, after)
+	entries, err := f.Journal.Read(f.ctx(), "r", after)
 	f.must(err)
 	return entries
 }
 
-func (f *fixture) tail(id harness.SessionID) string {
+// tail returns what is said in session "s".
+func (f *fixture) tail() string {
 	f.t.Helper()
-	records, err := f.Transcript.Tail(f.ctx(), id, 0, 0)
+	records, err := f.Transcript.Tail(f.ctx(), "s", 0, 0)
 	f.must(err)
 	var all []string
 	for _, r := range records {
@@ -110,9 +112,10 @@ func (f *fixture) tail(id harness.SessionID) string {
 	return strings.Join(all, " | ")
 }
 
-func (f *fixture) session(id harness.SessionID) harness.Session {
+// session returns session "s".
+func (f *fixture) session() harness.Session {
 	f.t.Helper()
-	s, err := f.Sessions.Get(f.ctx(), id)
+	s, err := f.Sessions.Get(f.ctx(), "s")
 	f.must(err)
 	return s
 }

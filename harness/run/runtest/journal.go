@@ -1,6 +1,8 @@
 // Package runtest holds the suite of the run journal. The one thing to know: a
 // journal is judged by what is there after its process died, so the cases open
 // the store again where it matters.
+//
+//nolint:thelper // these are the tests themselves: a failure must point into them
 package runtest
 
 import (
@@ -28,6 +30,7 @@ type Stores struct {
 
 // TestJournal tests a [run.Journal]. open opens empty stores.
 func TestJournal(t *testing.T, open func(t *testing.T) Stores) {
+	t.Parallel()
 	for name, test := range map[string]func(*testing.T, *fixture){
 		"a run begins with its message and its session": testCreate,
 		"entries are numbered, kept and joined again":   testAppend,
@@ -62,7 +65,7 @@ func testCreate(t *testing.T, f *fixture) {
 	if len(entries) != 1 || entries[0].Seq != 1 || entries[0].Record != 1 || entries[0].Message.Text() != "hello" {
 		t.Fatalf("entries %+v", entries)
 	}
-	if s := f.session("s"); s.OpenRun != "r" || s.Messages != 1 || s.Title != "hello" || s.Dir != "/work" {
+	if s := f.session(); s.OpenRun != "r" || s.Messages != 1 || s.Title != "hello" || s.Dir != "/work" {
 		t.Fatalf("session %+v", s)
 	}
 	record, err := f.Transcript.Record(f.ctx(), "s", 1)
@@ -70,7 +73,7 @@ func testCreate(t *testing.T, f *fixture) {
 	if record.Run != "r" || record.Message.Text() != "hello" {
 		t.Fatalf("record %+v", record)
 	}
-	f.equal("read", f.read("r", 0), entries)
+	f.equal("read", f.read(0), entries)
 	f.equal("get", f.get("r"), r)
 	_, _, err = f.Journal.Create(f.ctx(), f.acquire("other"), f.run("r"), begun("hello"))
 	f.want(err, harness.ErrExists)
@@ -96,16 +99,16 @@ func testAppend(t *testing.T, f *fixture) {
 		t.Fatalf("records %d and %d", added[0].Record, added[1].Record)
 	}
 	f.reopen()
-	f.equal("entries", f.read("r", 1), added)
-	f.equal("entries after 3", f.read("r", 3), added[2:])
-	if got := f.read("r", 4); len(got) != 0 {
+	f.equal("entries", f.read(1), added)
+	f.equal("entries after 3", f.read(3), added[2:])
+	if got := f.read(4); len(got) != 0 {
 		t.Fatalf("entries past the end %+v", got)
 	}
 	r := f.get("r")
 	if r.Cursor != 4 || r.Status != harness.RunFailed || r.Stop != harness.StopError || r.Error == nil || r.Error.Kind != "auth" {
 		t.Fatalf("run %+v", r)
 	}
-	if s := f.session("s"); s.OpenRun != "r" {
+	if s := f.session(); s.OpenRun != "r" {
 		t.Fatalf("a failed run can be continued, but the session has %+v", s)
 	}
 	l = f.acquire("s")
@@ -113,10 +116,10 @@ func testAppend(t *testing.T, f *fixture) {
 	if r := f.get("r"); r.Status != harness.RunCompleted || r.Error != nil || r.Stop != harness.StopEnd {
 		t.Fatalf("run %+v", r)
 	}
-	if s := f.session("s"); s.OpenRun != "" {
+	if s := f.session(); s.OpenRun != "" {
 		t.Fatalf("session %+v", s)
 	}
-	if got := f.tail("s"); got != "hello | one" {
+	if got := f.tail(); got != "hello | one" {
 		t.Fatalf("conversation %q", got)
 	}
 }
@@ -129,7 +132,7 @@ func testStale(t *testing.T, f *fixture) {
 		_, err := f.Journal.Append(f.ctx(), l, "r", after, answer("late"))
 		f.want(err, harness.ErrStale)
 	}
-	if got := f.tail("s"); got != "hello | one" {
+	if got := f.tail(); got != "hello | one" {
 		t.Fatalf("conversation %q", got)
 	}
 }
@@ -146,7 +149,7 @@ func testRequest(t *testing.T, f *fixture) {
 	got, _, err := f.Journal.Create(f.ctx(), l, again, begun("hello"))
 	f.want(err, harness.ErrExists)
 	f.equal("the first one's run", got, f.get("r"))
-	if got := f.tail("s"); got != "hello | hi" {
+	if got := f.tail(); got != "hello | hi" {
 		t.Fatalf("conversation %q", got)
 	}
 	// Another session may use the same request.
@@ -173,7 +176,7 @@ func testBlocked(t *testing.T, f *fixture) {
 	}
 	f.append(l, "r", 5, status(harness.RunCancelled))
 	f.start(l, "next", "next")
-	if got := f.tail("s"); got != "hello | next" {
+	if got := f.tail(); got != "hello | next" {
 		t.Fatalf("conversation %q", got)
 	}
 }
@@ -196,7 +199,7 @@ func testCloses(t *testing.T, f *fixture) {
 	if r := f.get("r"); r.Cursor != 1 || r.Partial == nil {
 		t.Fatalf("a refused start changed the old run: %+v", r)
 	}
-	if got := f.tail("s"); got != "hello" {
+	if got := f.tail(); got != "hello" {
 		t.Fatalf("conversation %q", got)
 	}
 
@@ -209,10 +212,10 @@ func testCloses(t *testing.T, f *fixture) {
 	if r := f.get("r"); r.Status != harness.RunCancelled || r.Cursor != 3 || r.Partial != nil {
 		t.Fatalf("closed run %+v", r)
 	}
-	if got := f.tail("s"); got != "hello | half | next" {
+	if got := f.tail(); got != "hello | half | next" {
 		t.Fatalf("conversation %q", got)
 	}
-	if s := f.session("s"); s.OpenRun != "next" {
+	if s := f.session(); s.OpenRun != "next" {
 		t.Fatalf("session %+v", s)
 	}
 }

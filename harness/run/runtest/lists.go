@@ -1,3 +1,4 @@
+//nolint:thelper // these are the tests themselves: a failure must point into them
 package runtest
 
 import (
@@ -22,17 +23,17 @@ func testUsage(t *testing.T, f *fixture) {
 	f.start(l, "r2", "more")
 	f.append(l, "r2", 1, one)
 	f.reopen()
-	f.equal("usage of the session", f.session("s").Usage, u.Add(u).Add(u))
+	f.equal("usage of the session", f.session().Usage, u.Add(u).Add(u))
 }
 
 func testList(t *testing.T, f *fixture) {
 	done := status(harness.RunCompleted)
 	for i, id := range []harness.SessionID{"a", "b", "a", "c"} {
 		l := f.acquire(id)
-		run := harness.RunID(fmt.Sprint("r", i))
-		f.start(l, run, "hello")
+		r := harness.RunID(fmt.Sprint("r", i))
+		f.start(l, r, "hello")
 		if i%2 == 0 {
-			f.append(l, run, 1, done)
+			f.append(l, r, 1, done)
 		}
 		f.must(f.Owners.Release(f.ctx(), l))
 		f.Advance(-time.Hour)
@@ -90,7 +91,7 @@ func testPrune(t *testing.T, f *fixture) {
 		t.Fatalf("pruned %d", n)
 	}
 	f.get("open")
-	if got := f.tail("s"); got != "one | two | three | four" {
+	if got := f.tail(); got != "one | two | three | four" {
 		t.Fatalf("conversation %q", got)
 	}
 	runs, err := f.Journal.List(f.ctx(), harness.RunFilter{Session: "s"})

@@ -1,3 +1,4 @@
+//nolint:thelper // these are the tests themselves: a failure must point into them
 package runtest
 
 import (
@@ -56,7 +57,7 @@ func testRewind(t *testing.T, f *fixture) {
 	if added[0].Record != 2 || added[1].Record != 3 {
 		t.Fatalf("entries %+v", added)
 	}
-	if got := f.tail("s"); got != "hello | good" {
+	if got := f.tail(); got != "hello | good" {
 		t.Fatalf("context %q", got)
 	}
 	record, err := f.Transcript.Record(f.ctx(), "s", 2)
@@ -64,7 +65,7 @@ func testRewind(t *testing.T, f *fixture) {
 	if record.Message.Text() != "bad" || record.Prev != 1 {
 		t.Fatalf("history %+v", record)
 	}
-	if got := f.read("r", 1); got[0].Message.Text() != "bad" || !got[0].Rewind {
+	if got := f.read(1); got[0].Message.Text() != "bad" || !got[0].Rewind {
 		t.Fatalf("journal %+v", got)
 	}
 }
@@ -80,7 +81,7 @@ func testLost(t *testing.T, f *fixture) {
 	_, _, err = f.Journal.Create(f.ctx(), l, f.run("r2"), begun("late"), run.Closing{Run: "r", After: 1, Entries: []run.Entry{status(harness.RunCancelled)}})
 	f.want(err, harness.ErrLost)
 	f.append(next, "r", 1, answer("one"))
-	if got := f.tail("s"); got != "hello | one" {
+	if got := f.tail(); got != "hello | one" {
 		t.Fatalf("conversation %q", got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // edit hands a text to the person's editor, and the terminal with it. Name
 // tells the editor what kind of file it is.
 func (m Model) edit(text, name string, done func(text string, err error) tea.Msg) tea.Cmd {
-	getenv := m.deps.Getenv
+	ctx, getenv := m.ctx, m.deps.Getenv
 	return func() tea.Msg {
 		dir, err := os.MkdirTemp("", "cairn-edit-")
 		if err != nil {
@@ -28,7 +28,7 @@ func (m Model) edit(text, name string, done func(text string, err error) tea.Msg
 			return done("", errors.Join(fmt.Errorf("edit: %w", err), os.RemoveAll(dir)))
 		}
 		args := editor(getenv)
-		cmd := exec.Command(args[0], append(args[1:], path)...)
+		cmd := exec.CommandContext(ctx, args[0], append(args[1:], path)...)
 		return screen.Exec(cmd, func(err error) tea.Msg { return edited(path, err, done) })()
 	}
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -45,7 +46,7 @@ func (msg watchMsg) await(ctx context.Context) tea.Cmd {
 // changed tells all chats and the screen in front that the store changed.
 func (m Model) changed(msg watchMsg) (tea.Model, tea.Cmd) {
 	if msg.err != nil {
-		m.deps.Log.Warn("watch the store", "err", msg.err)
+		m.deps.Log.Warn("watch the store", slog.Any("err", msg.err))
 		m.chat = m.chat.Say("changes by other windows are not seen: " + Words(msg.err))
 		return m, nil
 	}

@@ -10,6 +10,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -20,7 +21,7 @@ import (
 
 // Msg is a message of a chat. Only this package has them.
 type Msg interface {
-	apply(m Model) (Model, tea.Cmd, Intent)
+	apply(m Model) (Model, tea.Cmd)
 	owner() int
 }
 
@@ -163,7 +164,10 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 	var want Intent
 	switch msg := msg.(type) {
 	case Msg:
-		m, cmd, want = msg.apply(m)
+		was := m.leaving.left
+		if m, cmd = msg.apply(m); m.leaving.left && !was {
+			want.Kind = WantRest
+		}
 	case tea.KeyMsg:
 		said := m.notice
 		if m, cmd, want = m.key(msg); m.notice == said && said != m.fault {
@@ -217,7 +221,7 @@ func (m Model) trouble(err error) (Model, tea.Cmd) {
 	}
 	m.notice = m.deps.Words(err)
 	m.fault = m.notice
-	m.deps.Log.Warn("chat", "session", m.session.ID, "err", err)
+	m.deps.Log.Warn("chat", slog.String("session", string(m.session.ID)), slog.Any("err", err))
 	return m, nil
 }
 
@@ -227,9 +231,9 @@ type troubleMsg struct {
 	err error
 }
 
-func (msg troubleMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg troubleMsg) apply(m Model) (Model, tea.Cmd) {
 	m, cmd := m.trouble(msg.err)
-	return m, cmd, Intent{}
+	return m, cmd
 }
 
 // noticeMsg says something to the person.
@@ -238,9 +242,9 @@ type noticeMsg struct {
 	text string
 }
 
-func (msg noticeMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg noticeMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
 	m.notice = msg.text
-	return m, nil, Intent{}
+	return m, nil
 }
 
 // Goto shows a record, loading what lies between if need be.

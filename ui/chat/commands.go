@@ -126,14 +126,13 @@ type editedMsg struct {
 	err     error
 }
 
-func (msg editedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg editedMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.err != nil {
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
 	m = m.describes(msg.session)
 	m.notice = msg.done
-	return m, nil, Intent{}
+	return m, nil
 }
 
 // learnFact saves a fact that the person wrote.
@@ -168,11 +167,10 @@ type factMsg struct {
 	err     error
 }
 
-func (msg factMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg factMsg) apply(m Model) (Model, tea.Cmd) {
 	switch {
 	case msg.err != nil:
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	case !msg.created:
 		m.notice = "known already as " + msg.fact.ID
 	default:
@@ -182,7 +180,7 @@ func (msg factMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 			m.notice += "; " + k + " forgets it again"
 		}
 	}
-	return m, nil, Intent{}
+	return m, nil
 }
 
 // forget takes the last saved fact back.
@@ -246,21 +244,20 @@ type modelMsg struct {
 	err       error
 }
 
-func (msg modelMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg modelMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.err != nil {
 		if m.box.Empty() { // to be mended, not typed again
 			m.box = m.box.SetText("/model " + msg.name)
 			m.draft.version++
 		}
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
 	m.setup = msg.setup
 	m, cmd := m.editSession(harness.SessionEdit{Model: &msg.name}, "the model is now "+msg.setup.Run.Model)
 	if m.stored && m.own.state == accessOwner && msg.old != msg.setup.Run.Model && !m.turn.active() {
 		cmd = tea.Batch(cmd, m.noteChange(harness.ConfigChange{Key: "model", Old: msg.old, New: msg.setup.Run.Model}))
 	}
-	return m, cmd, Intent{}
+	return m, cmd
 }
 
 // runsMsg brings the list of unfinished runs.
@@ -279,14 +276,13 @@ func (m Model) listRuns() tea.Cmd {
 	}
 }
 
-func (msg runsMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg runsMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.err != nil && !errors.Is(msg.err, harness.ErrNotFound) {
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
 	if len(msg.runs) == 0 {
 		m.notice = "no run is unfinished"
-		return m, nil, Intent{}
+		return m, nil
 	}
 	var b strings.Builder
 	b.WriteString("unfinished runs (/sessions opens their sessions):")
@@ -299,7 +295,7 @@ func (msg runsMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 	}
 	m.pages.add(item{quiet: b.String()})
 	m.pages.follow = true
-	return m, nil, Intent{}
+	return m, nil
 }
 
 // notedMsg brings a record that was added to the conversation.
@@ -322,14 +318,13 @@ func (m Model) noteChange(c harness.ConfigChange) tea.Cmd {
 	}
 }
 
-func (msg notedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg notedMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.err != nil {
 		m.failed = msg.err
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
 	for _, r := range msg.records {
 		m.pages.put(r)
 	}
-	return m, nil, Intent{}
+	return m, nil
 }

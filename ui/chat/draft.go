@@ -61,10 +61,10 @@ func (m Model) armDraft() (Model, tea.Cmd) {
 	return m, tea.Tick(draftEvery, func(time.Time) tea.Msg { return draftDueMsg{to} })
 }
 
-func (msg draftDueMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg draftDueMsg) apply(m Model) (Model, tea.Cmd) {
 	m.draft.armed = false
 	m, cmd := m.saveDraft()
-	return m, cmd, Intent{}
+	return m, cmd
 }
 
 // draftSavedMsg says how storing the draft went.
@@ -90,19 +90,18 @@ func (m Model) saveDraft() (Model, tea.Cmd) {
 	}
 }
 
-func (msg draftSavedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg draftSavedMsg) apply(m Model) (Model, tea.Cmd) {
 	m.draft.saving = false
 	if msg.err != nil {
 		m.failed = msg.err
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
 	m.draft.stored = msg.version
 	if m.draft.version != msg.version {
 		m, cmd := m.armDraft()
-		return m, cmd, Intent{}
+		return m, cmd
 	}
-	return m, nil, Intent{}
+	return m, nil
 }
 
 // enqueue puts a message behind the run that is under way.

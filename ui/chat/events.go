@@ -53,9 +53,9 @@ func pump(ctx context.Context, to to, from <-chan harness.Event) tea.Cmd {
 	}
 }
 
-func (msg eventsMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg eventsMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.turn != m.turn.n {
-		return m, nil, Intent{}
+		return m, nil
 	}
 	var cmds []tea.Cmd
 	for _, e := range msg.events {
@@ -74,7 +74,7 @@ func (msg eventsMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		m.turn = turn{n: m.turn.n}
 		cmds = append(cmds, m.reload(), m.findOpen())
 	}
-	return m, tea.Batch(cmds...), Intent{}
+	return m, tea.Batch(cmds...)
 }
 
 // event takes one event of the run.
@@ -233,6 +233,7 @@ func stopWords(s harness.StopReason) string {
 		return "stopped at the step limit; write \"go on\" for more"
 	case harness.StopEmpty:
 		return "the model sent an empty answer; /retry asks again"
+	default:
+		return ""
 	}
-	return ""
 }

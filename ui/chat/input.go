@@ -74,7 +74,7 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		m, cmd := m.edit(action)
 		return m, cmd, Intent{}
 	}
-	if kind, ok := intents[action]; ok {
+	if kind := intentOf(action); kind != WantNothing {
 		return m, nil, Intent{Kind: kind}
 	}
 	var cmd tea.Cmd
@@ -120,10 +120,21 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 	return m, cmd, Intent{}
 }
 
-// intents are the actions that the root carries out.
-var intents = map[string]IntentKind{
-	actSessions: WantSessions, actNew: WantNew, actMemory: WantMemory, actHelp: WantHelp,
-	actQuestion: WantHelp, actSuspend: WantSuspend,
+// intentOf is what the root is to do for an action, if it is the root's.
+func intentOf(action string) IntentKind {
+	switch action {
+	case actSessions:
+		return WantSessions
+	case actNew:
+		return WantNew
+	case actMemory:
+		return WantMemory
+	case actHelp, actQuestion:
+		return WantHelp
+	case actSuspend:
+		return WantSuspend
+	}
+	return WantNothing
 }
 
 // edit carries out an action of the box. Up and down go to other prompts where
@@ -297,12 +308,11 @@ type editorMsg struct {
 	err  error
 }
 
-func (msg editorMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg editorMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.err != nil {
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
 	m.box = m.box.SetText(strings.TrimSuffix(msg.text, "\n"))
 	m.draft.version++
-	return m, nil, Intent{}
+	return m, nil
 }

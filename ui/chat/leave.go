@@ -52,13 +52,13 @@ func (m Model) Leave() (Model, tea.Cmd, Intent) {
 func (m Model) Leaving() bool { return m.leaving.under || m.leaving.due }
 
 // leaveDue leaves a chat that was to be left once its message is stored.
-func (m Model) leaveDue(cmd tea.Cmd) (Model, tea.Cmd, Intent) {
+func (m Model) leaveDue(cmd tea.Cmd) (Model, tea.Cmd) {
 	if !m.leaving.due {
-		return m, cmd, Intent{}
+		return m, cmd
 	}
 	m.leaving.due = false
-	m, left, want := m.Leave()
-	return m, tea.Batch(cmd, left), want
+	m, left, _ := m.Leave()
+	return m, tea.Batch(cmd, left)
 }
 
 // Settle saves what is not stored yet and lets the session go, unless the chat
@@ -79,15 +79,15 @@ func (m Model) Settle() error {
 	return err
 }
 
-func (msg leftMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg leftMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
 	m.leaving.under = false
 	if msg.err != nil {
 		m.failed = msg.err
 		m.leaving.refused = true
 		m.notice = "not saved: " + m.deps.Words(msg.err) + " Leaving again leaves without"
-		return m, nil, Intent{}
+		return m, nil
 	}
 	m.leaving.left = true
 	m.leave()
-	return m, nil, Intent{Kind: WantRest}
+	return m, nil
 }

@@ -15,9 +15,16 @@ import (
 // letter goes on sooner, and chooses nothing.
 const quietFor = 400 * time.Millisecond
 
-// resumptions are the ways to go on with an unfinished run, by action.
-var resumptions = map[string]harness.ResumeHow{
-	actContinue: harness.ResumeContinue, actRetry: harness.ResumeRetry, actDrop: harness.ResumeDrop,
+// resumption is the way that an action goes on with an unfinished run.
+func resumption(action string) harness.ResumeHow {
+	switch action {
+	case actContinue:
+		return harness.ResumeContinue
+	case actRetry:
+		return harness.ResumeRetry
+	default:
+		return harness.ResumeDrop
+	}
 }
 
 // offers reports whether the keys of the unfinished run work.
@@ -29,7 +36,7 @@ func (m Model) offers() bool {
 // only if nothing follows it.
 func (m Model) offer(action, key string) (Model, tea.Cmd) {
 	if utf8.RuneCountInString(key) > 1 {
-		return m.resume(*m.open, resumptions[action])
+		return m.resume(*m.open, resumption(action))
 	}
 	m.box = m.box.Insert(key)
 	m.draft.version++
@@ -44,14 +51,14 @@ type offerMsg struct {
 	version     int // of the draft when the letter was typed
 }
 
-func (msg offerMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg offerMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.version != m.draft.version || m.open == nil || m.box.Text() != msg.key {
-		return m, nil, Intent{}
+		return m, nil
 	}
 	m.box = m.box.SetText("")
 	m.draft.version++
-	m, cmd := m.resume(*m.open, resumptions[msg.action])
-	return m, cmd, Intent{}
+	m, cmd := m.resume(*m.open, resumption(msg.action))
+	return m, cmd
 }
 
 // openWords describes the unfinished run.

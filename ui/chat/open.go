@@ -41,10 +41,10 @@ func (m Model) reload() tea.Cmd {
 	}
 }
 
-func (msg loadedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg loadedMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.err != nil {
 		m, cmd := m.trouble(msg.err)
-		return m, tea.Batch(cmd, m.configure()), Intent{}
+		return m, tea.Batch(cmd, m.configure())
 	}
 	var cmds []tea.Cmd
 	if msg.session != nil {
@@ -61,7 +61,7 @@ func (msg loadedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 	if m.setup.Run.Model == "" {
 		cmds = append(cmds, m.configure())
 	}
-	return m, tea.Batch(cmds...), Intent{}
+	return m, tea.Batch(cmds...)
 }
 
 // seek shows the record that the chat was opened at, once it is loaded.
@@ -93,16 +93,15 @@ func (m Model) configure() tea.Cmd {
 	}
 }
 
-func (msg setupMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg setupMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.err != nil {
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
 	m.setup = msg.setup
 	if msg.setup.Notice != "" {
 		m.pages.add(item{quiet: msg.setup.Notice})
 	}
-	return m, nil, Intent{}
+	return m, nil
 }
 
 // describes takes what the store knows of the session.
@@ -140,15 +139,14 @@ func (m Model) describe() tea.Cmd {
 	}
 }
 
-func (msg describedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg describedMsg) apply(m Model) (Model, tea.Cmd) {
 	switch {
 	case msg.err == nil:
 		m = m.describes(msg.session)
 	case !errors.Is(msg.err, harness.ErrNotFound):
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
-	return m, nil, Intent{}
+	return m, nil
 }
 
 // olderMsg brings records before those loaded.
@@ -173,15 +171,14 @@ func (m Model) older(limit int) (Model, tea.Cmd) {
 	}
 }
 
-func (msg olderMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg olderMsg) apply(m Model) (Model, tea.Cmd) {
 	first, ok := m.pages.first()
 	if !ok || first.Seq != msg.before {
-		return m, nil, Intent{}
+		return m, nil
 	}
 	if msg.err != nil {
 		m.pages.loading, m.pages.whole = false, true
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
 	for _, r := range msg.records {
 		m.learn(r)
@@ -195,7 +192,7 @@ func (msg olderMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		m.pages.wantTop = false
 		m.pages.home(m.desk(), m.rows())
 	}
-	return m, nil, Intent{}
+	return m, nil
 }
 
 // openMsg brings the runs that have not ended.
@@ -232,20 +229,19 @@ func (m Model) findOpen() tea.Cmd {
 	}
 }
 
-func (msg openMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg openMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.turn != m.turn.n || m.turn.active() {
-		return m, nil, Intent{}
+		return m, nil
 	}
 	m.open, m.others = msg.own, msg.others
 	m.turn.live = nil
 	if msg.err != nil {
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
 	if r := msg.own; r != nil && r.Partial != nil {
 		m = m.showPartial(*r.Partial, string(harness.MarkInterrupted))
 	}
-	return m, nil, Intent{}
+	return m, nil
 }
 
 // showPartial shows text on disk that is no message.

@@ -122,11 +122,11 @@ func (m Model) taking(get func(context.Context, Deps, harness.Session) (harness.
 	}
 }
 
-func (msg ownMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg ownMsg) apply(m Model) (Model, tea.Cmd) {
 	m.own.asking = false
 	if msg.err != nil {
 		m, cmd := m.notOurs(msg)
-		return m, cmd, Intent{}
+		return m, cmd
 	}
 	m.own = ownership{state: accessOwner, lease: msg.lease, fresh: m.own.fresh}
 	m.notice = ""
@@ -140,7 +140,7 @@ func (msg ownMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		m, cmd = m.trouble(msg.failed)
 		cmds = append(cmds, cmd)
 	}
-	m, cmd, _ := msg.open.apply(m)
+	m, cmd := msg.open.apply(m)
 	cmds = append(cmds, cmd)
 	if msg.asked || msg.head != m.session.Head {
 		cmds = append(cmds, m.reload())
@@ -156,7 +156,7 @@ func (msg ownMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		m, cmd = m.sendQueued()
 		cmds = append(cmds, cmd)
 	}
-	return m, tea.Batch(cmds...), Intent{}
+	return m, tea.Batch(cmds...)
 }
 
 // notOurs makes this window a reader, or says why the session cannot be had.
@@ -267,27 +267,27 @@ type askedMsg struct {
 	err     error
 }
 
-func (msg askedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg askedMsg) apply(m Model) (Model, tea.Cmd) {
 	m, again := m.looked()
 	if m.own.state != accessOwner {
-		return m, again, Intent{}
+		return m, again
 	}
 	if msg.err != nil {
 		m, cmd := m.trouble(msg.err)
-		return m, tea.Batch(again, cmd), Intent{}
+		return m, tea.Batch(again, cmd)
 	}
 	m.own.gone = msg.gone
 	if msg.session != nil {
 		m = m.describes(*msg.session)
 	}
 	if !msg.asked {
-		return m, again, Intent{}
+		return m, again
 	}
 	m.own.state = accessHanding
 	m.notice = "giving the session to " + msg.by.String()
 	rest := m.rest()
 	to := m.to()
-	return m, tea.Batch(again, func() tea.Msg { return handedMsg{to, msg.by, rest()} }), Intent{}
+	return m, tea.Batch(again, func() tea.Msg { return handedMsg{to, msg.by, rest()} })
 }
 
 // handedMsg says that the session was let go.
@@ -297,7 +297,7 @@ type handedMsg struct {
 	err error
 }
 
-func (msg handedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg handedMsg) apply(m Model) (Model, tea.Cmd) {
 	m = m.reader(msg.by)
 	m.draft.queue = nil // it went along with the draft
 	m.notice = msg.by.String() + " took this session over; this window is read-only now"
@@ -305,7 +305,7 @@ func (msg handedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 		m.notice += "; " + m.deps.Words(msg.err)
 	}
 	m, cmd := m.look()
-	return m, cmd, Intent{}
+	return m, cmd
 }
 
 // lost makes this window a reader after another forced the session from it.

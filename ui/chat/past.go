@@ -65,11 +65,10 @@ func (m Model) recall() (Model, tea.Cmd) {
 	}
 }
 
-func (msg promptsMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg promptsMsg) apply(m Model) (Model, tea.Cmd) {
 	m.past.reading = false
 	if msg.err != nil {
-		m, cmd := m.trouble(msg.err)
-		return m, cmd, Intent{}
+		return m.trouble(msg.err)
 	}
 	m.past.prompts = msg.prompts
 	want := m.past.want
@@ -77,7 +76,7 @@ func (msg promptsMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 	if want > 0 {
 		m = m.walk(want)
 	}
-	return m, nil, Intent{}
+	return m, nil
 }
 
 // remember stores a prompt in the history.

@@ -52,17 +52,17 @@ func (m Model) peek() tea.Cmd {
 	}
 }
 
-func (msg peekMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg peekMsg) apply(m Model) (Model, tea.Cmd) {
 	m, again := m.looked()
 	if m.own.state != accessReader {
-		return m, again, Intent{}
+		return m, again
 	}
 	if msg.err != nil {
 		m, cmd := m.trouble(msg.err)
-		return m, tea.Batch(again, cmd), Intent{}
+		return m, tea.Batch(again, cmd)
 	}
 	if msg.session == nil {
-		return m, again, Intent{}
+		return m, again
 	}
 	m = m.describes(*msg.session)
 	m.own.holder = harness.Holder{}
@@ -85,5 +85,5 @@ func (msg peekMsg) apply(m Model) (Model, tea.Cmd, Intent) {
 	default:
 		m = m.showPartial(*msg.partial, "writing")
 	}
-	return m, again, Intent{}
+	return m, again
 }

@@ -127,7 +127,7 @@ type startedMsg struct {
 	err     error
 }
 
-func (msg startedMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg startedMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.setup != nil {
 		m.setup = *msg.setup
 	}
@@ -217,9 +217,9 @@ func (m Model) tick() tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{to} })
 }
 
-func (msg tickMsg) apply(m Model) (Model, tea.Cmd, Intent) {
+func (msg tickMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.turn != m.turn.n || !m.turn.active() {
-		return m, nil, Intent{}
+		return m, nil
 	}
-	return m, m.tick(), Intent{}
+	return m, m.tick()
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -85,16 +86,21 @@ type plain struct {
 // the output or opening the session; everything else is said in words.
 func Run(ctx context.Context, d Deps) (Exit, error) {
 	p := &plain{Deps: d, ctx: ctx, lines: make(chan string), out: &writer{to: d.Out}}
+	return p.run() //nolint:contextcheck // it has ctx, and saves without its end
+}
+
+// run is Run with the parts in place.
+func (p *plain) run() (Exit, error) {
 	go p.read()
 	var err error
-	if p.changes, err = d.Watcher.Watch(ctx); err != nil {
+	if p.changes, err = p.Watcher.Watch(p.ctx); err != nil {
 		p.trouble(err)
 	}
-	err = p.open(d.Open)
-	if err == nil && d.Open.Prompt != "" {
-		p.message(d.Open.Prompt)
+	err = p.open(p.Open)
+	if err == nil && p.Open.Prompt != "" {
+		p.message(p.Open.Prompt)
 	}
-	for err == nil && !p.quit && ctx.Err() == nil && p.out.err == nil {
+	for err == nil && !p.quit && p.ctx.Err() == nil && p.out.err == nil {
 		if len(p.queue) > 0 && p.owner {
 			text := p.queue[0]
 			p.queue, p.unsaved = p.queue[1:], true
@@ -421,6 +427,6 @@ func (p *plain) trouble(err error) {
 	case errors.Is(err, harness.ErrLost):
 		p.owner = false
 	}
-	p.Chat.Log.Warn("plain chat", "session", p.session.ID, "err", err)
+	p.Chat.Log.Warn("plain chat", slog.String("session", string(p.session.ID)), slog.Any("err", err))
 	p.say(p.Chat.Words(err))
 }

@@ -58,7 +58,7 @@ func (d *Driver) Stop() {
 // libraries, which must not outlive the bubble.
 func (d *Driver) stop() {
 	d.Stop()
-	time.Sleep(time.Minute)
+	<-time.After(time.Minute)
 }
 
 // Type types s, character by character.

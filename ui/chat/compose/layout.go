@@ -45,7 +45,7 @@ func (b Box) Layout(width int) Layout {
 		if c.text == "\t" {
 			c.width = min(tabStop-used%tabStop, width)
 		}
-		if used+c.width > width && !(c.text == " ") {
+		if used+c.width > width && c.text != " " {
 			end := i
 			if brk > start {
 				end = brk

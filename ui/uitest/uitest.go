@@ -1,6 +1,6 @@
 package uitest
 
-import (
+import ( //nolint:depguard // a world is what stands behind the screens
 	"context"
 	"errors"
 	"fmt"

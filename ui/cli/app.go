@@ -112,6 +112,43 @@ func (a *app) store(ctx context.Context) (Store, error) {
 	return st, nil
 }
 
+// reading opens the store for a command that only reads, or that changes what
+// is there. Where there is no store it makes none: an empty one in memory takes
+// its place, which has no facts and notes.
+func (a *app) reading(ctx context.Context) (Store, error) {
+	c, err := a.config()
+	if err != nil {
+		return Store{}, err
+	}
+	if c.Dir == "" || a.storeExists(c.Dir) {
+		return a.store(ctx)
+	}
+	log, err := a.logger()
+	if err != nil {
+		return Store{}, err
+	}
+	st, err := a.wire.OpenStore(ctx, c.Dir, StoreOptions{
+		Ephemeral: true, NoMemory: true, Purpose: a.purpose, Terminal: a.s.Terminal, Now: a.s.Now, Log: log,
+	})
+	if err != nil {
+		return Store{}, fmt.Errorf("open a store in memory: %w", err)
+	}
+	if st.Close != nil {
+		a.closers = append(a.closers, st.Close)
+	}
+	return st, nil
+}
+
+// storeExists reports whether there is a store in a directory. One that cannot
+// be looked at is opened, which tells why.
+func (a *app) storeExists(dir string) bool {
+	if a.wire.StoreExists != nil {
+		return a.wire.StoreExists(dir)
+	}
+	_, err := os.Lstat(a.wire.StorePath(dir))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // openError says where a store could not be opened, and that it could be
 // elsewhere, or nowhere.
 func (a *app) openError(c Config, err error) error {

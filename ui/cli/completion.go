@@ -81,7 +81,7 @@ func (a *app) offer(cmd *cobra.Command, start string, list func(context.Context)
 
 // sessionIDs are the ids of all sessions with their titles.
 func (a *app) sessionIDs(ctx context.Context) ([]string, error) {
-	st, err := a.store(ctx)
+	st, err := a.reading(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -57,6 +58,8 @@ func exitCode(err error) int {
 		return ExitUsage
 	case errors.As(err, &provider):
 		return ExitProvider
+	case errors.Is(err, harness.ErrSecret):
+		return ExitUsage
 	case errors.Is(err, harness.ErrNotFound):
 		return ExitNotFound
 	case held, errors.Is(err, harness.ErrLocked), errors.Is(err, harness.ErrBusy), errors.Is(err, harness.ErrLost):
@@ -80,7 +83,7 @@ func (a *app) words(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
-	text := err.Error()
+	text := undoubled(err.Error())
 	hint := hintFor(err)
 	// The store's own errors often say already what can be done.
 	if hint == "" || strings.Contains(text, "--dir") || strings.Contains(text, "cairn db") {
@@ -89,10 +92,23 @@ func (a *app) words(err error) string {
 	return text + "; " + hint
 }
 
+// undoubled takes a step of the way that two parts of the program name, such as
+// "search: search: ", out of an error's text once.
+func undoubled(text string) string {
+	parts := strings.Split(text, ": ")
+	return strings.Join(slices.Compact(parts), ": ")
+}
+
 // hintFor says what can be done about a failure, empty if nobody knows.
 func hintFor(err error) string {
 	_, held := harness.AsHeld(err)
+	var out *outputError
 	switch {
+	case errors.As(err, &out):
+		if errors.Is(err, syscall.ENOSPC) {
+			return "free some space there, or send the output elsewhere"
+		}
+		return ""
 	case held:
 		return "wait for it to end, or close that window"
 	case errors.Is(err, harness.ErrLocked):

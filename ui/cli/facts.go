@@ -17,11 +17,14 @@ func (a *app) factsCommand() *cobra.Command {
 		a.factsList(), a.factsShow(), a.factsAdd(), a.factsEdit(), a.factsForget(), a.factsRestore())
 }
 
-// facts opens the store's facts.
+// facts opens the facts that are there.
 func (a *app) facts(ctx context.Context) (harness.Facts, error) {
-	st, err := a.store(ctx)
+	st, err := a.reading(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if st.Facts == nil {
+		return nil, fail(ExitNotFound, "there is no fact yet; add one with: cairn facts add TEXT")
 	}
 	return st.Facts, nil
 }
@@ -37,13 +40,15 @@ func (a *app) factsList() *cobra.Command {
 		if err := a.memoryFilter(&f, words); err != nil {
 			return err
 		}
-		facts, err := a.facts(ctx)
+		st, err := a.reading(ctx)
 		if err != nil {
 			return err
 		}
-		list, err := facts.List(ctx, f)
-		if err != nil {
-			return fmt.Errorf("list facts: %w", err)
+		var list []harness.Fact
+		if st.Facts != nil {
+			if list, err = st.Facts.List(ctx, f); err != nil {
+				return fmt.Errorf("list facts: %w", err)
+			}
 		}
 		if a.flags.json {
 			return a.out.document(orEmpty(list))
@@ -110,7 +115,7 @@ func (a *app) printFact(x harness.Fact) {
 func (a *app) factsAdd() *cobra.Command {
 	f := harness.Fact{By: harness.ByYou, State: harness.StateActive, Session: harness.NoSession}
 	cmd := &cobra.Command{
-		Use: "add TEXT|-", Short: "Add a fact", Args: atLeastOne("the text of the fact"),
+		Use: "add TEXT|-", Short: "Add a fact", Long: "Add a fact. " + secretsRule, Args: atLeastOne("the text of the fact"),
 	}
 	cmd.Flags().StringVar(&f.Category, "category", harness.DefaultCategory, "file it under `CATEGORY`")
 	cmd.Flags().StringSliceVar(&f.Tags, "tag", nil, "give it the tag `TAG` (repeatable)")
@@ -123,13 +128,16 @@ func (a *app) factsAdd() *cobra.Command {
 		if f.Text = strings.TrimSpace(text); f.Text == "" {
 			return usage("the fact is empty; give one statement")
 		}
-		facts, err := a.facts(ctx)
+		if err := validText("the fact", append([]string{f.Text, f.Category}, f.Tags...)...); err != nil {
+			return err
+		}
+		st, err := a.store(ctx)
 		if err != nil {
 			return err
 		}
-		stored, created, err := facts.Save(ctx, f, "")
+		stored, created, err := st.Facts.Save(ctx, f, "")
 		if err != nil {
-			return fmt.Errorf("save the fact: %w", err)
+			return saveError("fact", err)
 		}
 		if a.flags.json {
 			return a.out.document(stored)
@@ -148,13 +156,17 @@ func (a *app) factsEdit() *cobra.Command {
 	var m memoryEdit
 	cmd := &cobra.Command{
 		Use: "edit FACT", Short: "Change a fact; the old text stays as a revision",
-		Args: exactly(1, "the id of a fact, such as f12"),
+		Long: "Change a fact; the old text stays as a revision. " + secretsRule,
+		Args: oneToEdit("the id of a fact, such as f12", "text"),
 	}
 	cmd.Flags().StringVar(&m.text, "text", "", "the new `TEXT`")
 	cmd.Flags().StringVar(&m.category, "category", "", "the new `CATEGORY`")
 	m.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := m.check(cmd); err != nil {
+			return err
+		}
+		if err := validText("the fact", append([]string{m.text, m.category}, m.tags...)...); err != nil {
 			return err
 		}
 		facts, err := a.facts(cmd.Context())

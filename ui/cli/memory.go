@@ -40,7 +40,33 @@ func memoryError(what, kind, id string, err error) error {
 	if errors.Is(err, harness.ErrNotFound) {
 		return fail(ExitNotFound, "there is no %s %q; see: cairn %ss list", kind, id, kind)
 	}
+	if errors.Is(err, harness.ErrSecret) {
+		return usage("%w", err)
+	}
 	return fmt.Errorf("%s %s %s: %w", what, kind, id, err)
+}
+
+// saveError words a failure to save a new fact or note.
+func saveError(kind string, err error) error {
+	if errors.Is(err, harness.ErrSecret) {
+		return usage("%w", err)
+	}
+	return fmt.Errorf("save the %s: %w", kind, err)
+}
+
+// secretsRule is what people should know of memory before they write to it.
+const secretsRule = `Memory keeps no keys or passwords: what looks like one is refused, because
+facts and notes go out with requests. Save where to find it instead.`
+
+// oneToEdit wants the id of what is to be changed, and names the flag that the
+// new text belongs into.
+func oneToEdit(what, flag string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usage("%s takes the new text with --%s: %s %s --%s %q", cmd.CommandPath(), flag, cmd.CommandPath(), args[0], flag, strings.Join(args[1:], " "))
+		}
+		return exactly(1, what)(cmd, args)
+	}
 }
 
 // memoryWord is a list's word about a fact or note.

@@ -3,20 +3,28 @@ package cli
 import (
 	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
+
+// maxSuggested bounds what is suggested, in cells: a title of a page's length
+// is no help.
+const maxSuggested = 40
 
 // nearest returns the candidate that differs from word by the fewest
 // insertions, deletions, replacements and swaps of neighbours, if they are few
-// enough for a slip: at most a third of the longer one's length, and 1 always.
+// enough for a slip: at most a third of its characters.
 func nearest(word string, candidates []string) (string, bool) {
-	word = strings.ToLower(word)
+	typed := []rune(strings.ToLower(word))
 	best, least := "", -1
 	for _, c := range candidates {
-		d := distance([]rune(word), []rune(strings.ToLower(c)))
-		if limit := max(len(word), len(c)) / 3; d > max(1, limit) {
+		meant := []rune(strings.ToLower(c))
+		limit := len(meant) / 3
+		if len(typed)-len(meant) > limit || len(meant)-len(typed) > limit || ansi.StringWidth(c) > maxSuggested {
 			continue
 		}
-		if least < 0 || d < least {
+		d := distance(typed, meant)
+		if d <= limit && (least < 0 || d < least) {
 			best, least = c, d
 		}
 	}

@@ -17,11 +17,14 @@ func (a *app) notesCommand() *cobra.Command {
 		a.notesList(), a.notesShow(), a.notesAdd(), a.notesEdit(), a.notesForget(), a.notesRestore())
 }
 
-// notes opens the store's notes.
+// notes opens the notes that are there.
 func (a *app) notes(ctx context.Context) (harness.Notes, error) {
-	st, err := a.store(ctx)
+	st, err := a.reading(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if st.Notes == nil {
+		return nil, fail(ExitNotFound, "there is no note yet; add one with: cairn notes add TITLE BODY")
 	}
 	return st.Notes, nil
 }
@@ -36,13 +39,15 @@ func (a *app) notesList() *cobra.Command {
 		if err := a.memoryFilter(&f, words); err != nil {
 			return err
 		}
-		notes, err := a.notes(ctx)
+		st, err := a.reading(ctx)
 		if err != nil {
 			return err
 		}
-		list, err := notes.List(ctx, f)
-		if err != nil {
-			return fmt.Errorf("list notes: %w", err)
+		var list []harness.Note
+		if st.Notes != nil {
+			if list, err = st.Notes.List(ctx, f); err != nil {
+				return fmt.Errorf("list notes: %w", err)
+			}
 		}
 		if a.flags.json {
 			return a.out.document(orEmpty(list))
@@ -105,7 +110,8 @@ func (a *app) printNote(n harness.Note) {
 func (a *app) notesAdd() *cobra.Command {
 	n := harness.Note{By: harness.ByYou, State: harness.StateActive, Session: harness.NoSession}
 	cmd := &cobra.Command{
-		Use: "add TITLE BODY|-", Short: "Add a note in Markdown", Args: exactly(2, "a title and a body, or - to read it from standard input"),
+		Use: "add TITLE BODY|-", Short: "Add a note in Markdown", Long: "Add a note in Markdown. " + secretsRule,
+		Args: exactly(2, "a title and a body, or - to read it from standard input"),
 	}
 	cmd.Flags().StringSliceVar(&n.Tags, "tag", nil, "give it the tag `TAG` (repeatable)")
 	cmd.Flags().BoolVar(&n.Pinned, "pin", false, "put it into every request")
@@ -118,13 +124,16 @@ func (a *app) notesAdd() *cobra.Command {
 		if n.Title == "" {
 			return usage("the title is empty; give one, in any script")
 		}
-		notes, err := a.notes(ctx)
+		if err := validText("the note", append([]string{n.Title, n.Body}, n.Tags...)...); err != nil {
+			return err
+		}
+		st, err := a.store(ctx)
 		if err != nil {
 			return err
 		}
-		stored, err := notes.Save(ctx, n, "")
+		stored, err := st.Notes.Save(ctx, n, "")
 		if err != nil {
-			return fmt.Errorf("save the note: %w", err)
+			return saveError("note", err)
 		}
 		if a.flags.json {
 			return a.out.document(stored)
@@ -139,7 +148,8 @@ func (a *app) notesEdit() *cobra.Command {
 	var m memoryEdit
 	cmd := &cobra.Command{
 		Use: "edit NOTE", Short: "Change a note; the old text stays as a revision",
-		Args: exactly(1, "the id of a note, such as n3"),
+		Long: "Change a note; the old text stays as a revision. " + secretsRule,
+		Args: oneToEdit("the id of a note, such as n3", "body"),
 	}
 	cmd.Flags().StringVar(&m.title, "title", "", "the new `TITLE`")
 	cmd.Flags().StringVar(&m.text, "body", "", "the new `BODY`, - to read it from standard input")
@@ -159,6 +169,9 @@ func (a *app) notesEdit() *cobra.Command {
 		title := given(cmd, "title", &m.title)
 		if title != nil && strings.TrimSpace(*title) == "" {
 			return usage("the title would be empty; give one, in any script")
+		}
+		if err := validText("the note", append([]string{m.title, m.text}, m.tags...)...); err != nil {
+			return err
 		}
 		notes, err := a.notes(cmd.Context())
 		if err != nil {

@@ -20,6 +20,13 @@ type output struct {
 	err error
 }
 
+// outputError is a failure of standard output, which no other place for the
+// store can mend.
+type outputError struct{ err error }
+
+func (e *outputError) Error() string { return "write to standard output: " + cause(e.err).Error() }
+func (e *outputError) Unwrap() error { return e.err }
+
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	if o.err != nil {
@@ -27,7 +34,7 @@ func (o *output) Write(p []byte) (int, error) {
 	}
 	n, err := o.to.Write(p)
 	if err != nil {
-		o.err = fmt.Errorf("write to standard output: %w", err)
+		o.err = &outputError{err}
 	}
 	return n, o.err
 }

@@ -138,10 +138,11 @@ func TestScan(t *testing.T) {
 // The nearest name is one that a slip of the fingers makes.
 func TestNearest(t *testing.T) {
 	t.Parallel()
-	names := []string{"sessions", "search", "facts", "notes", "models", "db"}
+	long := strings.Repeat("long ", 9)
+	names := []string{"sessions", "search", "facts", "notes", "models", "db", "石塚のケルン", long}
 	for word, want := range map[string]string{
 		"sesions": "sessions", "session": "sessions", "Sessions": "sessions", "serach": "search",
-		"note": "notes", "zebra": "", "explain": "", "": "", "factsheet": "", "bd": "db",
+		"note": "notes", "zebra": "", "explain": "", "": "", "石塚": "", "石塚のケルソ": "石塚のケルン", long + "x": "", "factsheet": "", "bd": "",
 	} {
 		if got, ok := nearest(word, names); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v, not %q", word, got, ok, want)

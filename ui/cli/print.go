@@ -20,6 +20,16 @@ func (a *app) printAnswer(ctx context.Context, words []string) error {
 	if a.flags.resumeGiven && strings.TrimSpace(a.flags.resume) == "" {
 		return usage("-r needs the id or title of a session here; see: cairn sessions list")
 	}
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	// One that is configured is a matter of the screen alone.
+	if _, typed := c.From("theme"); typed {
+		if err := a.checkTheme(c); err != nil {
+			return err
+		}
+	}
 	prompt, err := a.prompt(ctx, words, a.flags.files)
 	if err != nil {
 		return err

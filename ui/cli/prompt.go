@@ -145,6 +145,16 @@ func fenced(name, text string) string {
 	return fmt.Sprintf("%s:\n%s%s\n%s%s", strings.Join(strings.Fields(name), " "), fence, language, text, fence)
 }
 
+// validText refuses text that is not UTF-8; what names it.
+func validText(what string, texts ...string) error {
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return usage("%s is not UTF-8 text", what)
+		}
+	}
+	return nil
+}
+
 // plainText returns the bytes as text. The error's text follows the name of
 // the thing.
 func plainText(data []byte) (string, error) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ type flags struct {
 	noMouse   bool
 
 	// The rest only tells whether a flag was given.
-	resumeGiven, sessionGiven, engineGiven bool
+	resumeGiven, sessionGiven, engineGiven, titleGiven bool
 }
 
 const rootLong = `cairn is a terminal chat with a language-model agent in which nothing is lost.
@@ -76,6 +77,7 @@ func (a *app) command(args []string) (*cobra.Command, []string, error) {
 	args, print := scan(all, args)
 	if !print {
 		root.AddCommand(a.subcommands()...)
+		root.SetHelpCommand(helpCommand())
 	}
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		return root, args, a.completeFlags(root)
@@ -127,14 +129,19 @@ func (a *app) given(cmd *cobra.Command) error {
 			a.flags.resumeGiven = true
 		case "session":
 			a.flags.sessionGiven = true
+		case "title":
+			a.flags.titleGiven = true
 		case "engine":
 			a.flags.engineGiven = true
 		}
 	})
-	for _, name := range []string{"dir", "model", "config", "log"} {
+	for _, name := range []string{"dir", "model", "config", "log", "theme"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
 			return usage("--%s needs a value", name)
 		}
+	}
+	if a.flags.quiet && a.flags.verbose {
+		return usage("--quiet and --verbose contradict each other; give one of them")
 	}
 	if cmd.HasParent() {
 		a.purpose = strings.TrimPrefix(cmd.CommandPath(), "cairn ")
@@ -170,6 +177,14 @@ func (a *app) checkFlags() error {
 			return usage("there is no engine %q; use --engine %s", f.engine, strings.Join(a.wire.Engines, " or --engine "))
 		}
 	}
+	if f.titleGiven && strings.TrimSpace(f.title) == "" {
+		return usage("--title needs a value")
+	}
+	for _, given := range []struct{ name, value string }{{"--title", f.title}, {"--session", f.session}, {"--system", f.values["system"]}} {
+		if err := validText(given.name, given.value); err != nil {
+			return err
+		}
+	}
 	if f.values["system"] != "" && f.values["system_file"] != "" {
 		return usage("--system and --system-file each give the system prompt; give one of them")
 	}
@@ -178,6 +193,10 @@ func (a *app) checkFlags() error {
 
 // flagError words what the parser says, with the nearest flag.
 func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return usage("--%s %s; see: %s --help", invalid.GetFlag().Name, wantedOf(invalid.GetFlag().Value.Type(), invalid.GetValue()), cmd.CommandPath())
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return usage("%w; see: %s --help", err, cmd.CommandPath())
@@ -193,6 +212,17 @@ func flagError(cmd *cobra.Command, err error) error {
 		text = "; did you mean --" + best + "?"
 	}
 	return usage("%s has no flag --%s%s", cmd.CommandPath(), name, text)
+}
+
+// wantedOf says what a flag of a type takes and was not given.
+func wantedOf(kind, value string) string {
+	switch kind {
+	case "int":
+		return fmt.Sprintf("wants a whole number, not %q", value)
+	case "bool":
+		return fmt.Sprintf("is on or off: give it alone, or with =false, not with %q", value)
+	}
+	return fmt.Sprintf("cannot be %q", value)
 }
 
 // group is a command that has only subcommands.

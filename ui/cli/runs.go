@@ -28,7 +28,7 @@ func (a *app) runsList() *cobra.Command {
 	cmd.Flags().StringVar(&session, "session", "", "only those of `SESSION`")
 	limitFlag(cmd, &f.Limit)
 	cmd.RunE = runner(func(ctx context.Context, _ []string) error {
-		st, err := a.store(ctx)
+		st, err := a.reading(ctx)
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (a *app) runsShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show RUN", Short: "Show one run", Args: exactly(1, "the id of a run"),
 		RunE: runner(func(ctx context.Context, args []string) error {
-			st, err := a.store(ctx)
+			st, err := a.reading(ctx)
 			if err != nil {
 				return err
 			}

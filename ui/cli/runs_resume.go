@@ -33,7 +33,7 @@ func (a *app) runsOn() []*cobra.Command {
 // began with.
 func (a *app) goOn(ctx context.Context, text string, how harness.ResumeHow) error {
 	a.conversing = true
-	st, err := a.store(ctx)
+	st, err := a.reading(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (a *app) completeRun(cmd *cobra.Command, args []string, start string) ([]st
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return a.offer(cmd, start, func(ctx context.Context) ([]string, error) {
-		st, err := a.store(ctx)
+		st, err := a.reading(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -113,7 +113,9 @@ func (w *scriptWorld) wire() Wire {
 		OpenStore: func(context.Context, string, StoreOptions) (Store, error) {
 			return w.open(), nil
 		},
-		StorePath: func(dir string) string { return dir + "/cairn.db" },
+		// The store of a script is there from the start.
+		StoreExists: func(string) bool { return true },
+		StorePath:   func(dir string) string { return dir + "/cairn.db" },
 		CheckStore: func(_ context.Context, dir string) (StoreReport, error) {
 			if _, err := os.Stat(dir + "/cairn.db"); err != nil {
 				return StoreReport{}, fmt.Errorf("%s: %w", dir, harness.ErrNotFound)

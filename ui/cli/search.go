@@ -22,7 +22,7 @@ func (a *app) searchCommand() *cobra.Command {
 		if query == "" {
 			return usage("the query is empty; give words to look for")
 		}
-		st, err := a.store(ctx)
+		st, err := a.reading(ctx)
 		if err != nil {
 			return err
 		}

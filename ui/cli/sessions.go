@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
@@ -31,7 +32,7 @@ func (a *app) sessionsList() *cobra.Command {
 		if here {
 			f.Dir = a.s.Dir
 		}
-		st, err := a.store(ctx)
+		st, err := a.reading(ctx)
 		if err != nil {
 			return err
 		}
@@ -44,13 +45,17 @@ func (a *app) sessionsList() *cobra.Command {
 		}
 		var t table
 		for _, s := range list {
-			t.add(string(s.ID), a.when(s.Updated), fmt.Sprintf("%d msg", s.Messages), sessionFlags(s), s.Title)
+			t.add(ansi.Truncate(string(s.ID), maxListedID, "…"), a.when(s.Updated), fmt.Sprintf("%d msg", s.Messages), sessionFlags(s), s.Title)
 		}
 		t.write(a.out, a.s.Width)
 		return nil
 	})
 	return cmd
 }
+
+// maxListedID bounds an id in a list for people, in cells, so that the titles
+// stay in sight. The start of an id is enough to name a session.
+const maxListedID = 24
 
 // sessionFlags are a list's words about a session.
 func sessionFlags(s harness.Session) string {

@@ -17,10 +17,13 @@ func (a *app) sessionsRename() *cobra.Command {
 		Args: exactly(2, "a session and its new title"),
 		RunE: runner(func(ctx context.Context, args []string) error {
 			title := strings.TrimSpace(args[1])
+			if err := validText("the title", title); err != nil {
+				return err
+			}
 			if title == "" {
 				return usage("the title is empty; give one, in any script")
 			}
-			st, err := a.store(ctx)
+			st, err := a.reading(ctx)
 			if err != nil {
 				return err
 			}
@@ -46,7 +49,7 @@ func (a *app) sessionsRemove() *cobra.Command {
 		Use: "rm SESSION...", Short: "Delete sessions; they can be restored for 30 days", Aliases: []string{"delete"},
 		Args: atLeastOne("the id or title of a session"),
 		RunE: runner(func(ctx context.Context, args []string) error {
-			st, err := a.store(ctx)
+			st, err := a.reading(ctx)
 			if err != nil {
 				return err
 			}
@@ -60,7 +63,14 @@ func (a *app) sessionsRemove() *cobra.Command {
 				}
 				found = append(found, s)
 			}
+			open, err := openNow(ctx, st)
+			if err != nil {
+				return err
+			}
 			for _, s := range found {
+				if h, ok := open[s.ID]; ok {
+					a.notice("session %s is open in %s, which is told that it is deleted", s.ID, h)
+				}
 				if err := st.Sessions.Delete(ctx, s.ID); err != nil {
 					return fmt.Errorf("delete session %s: %w", s.ID, err)
 				}
@@ -71,12 +81,27 @@ func (a *app) sessionsRemove() *cobra.Command {
 	}
 }
 
+// openNow tells who has which sessions open.
+func openNow(ctx context.Context, st Store) (map[harness.SessionID]harness.Holder, error) {
+	all, err := st.Sessions.List(ctx, harness.SessionFilter{})
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	open := map[harness.SessionID]harness.Holder{}
+	for _, s := range all {
+		if s.Owner != nil {
+			open[s.ID] = *s.Owner
+		}
+	}
+	return open, nil
+}
+
 func (a *app) sessionsRestore() *cobra.Command {
 	return &cobra.Command{
 		Use: "restore SESSION...", Short: "Bring deleted sessions back",
 		Args: atLeastOne("the id or title of a deleted session"),
 		RunE: runner(func(ctx context.Context, args []string) error {
-			st, err := a.store(ctx)
+			st, err := a.reading(ctx)
 			if err != nil {
 				return err
 			}

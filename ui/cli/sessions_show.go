@@ -29,7 +29,7 @@ func (a *app) sessionsShow() *cobra.Command {
 		Long: "Print a conversation as it is on screen. With --json: all records of all branches, and the runs with the text that was streamed and is no message yet.",
 		Args: exactly(1, "the id or title of a session"),
 		RunE: runner(func(ctx context.Context, args []string) error {
-			st, err := a.store(ctx)
+			st, err := a.reading(ctx)
 			if err != nil {
 				return err
 			}

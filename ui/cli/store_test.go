@@ -14,7 +14,14 @@ import (
 // onDisk is the wire of a script with a real store.
 func onDisk(w *scriptWorld) Wire {
 	wire := w.wire()
+	wire.StorePath = func(dir string) string { return filepath.Join(dir, bolt.FileName) }
+	wire.StoreExists = nil
 	wire.OpenStore = func(_ context.Context, dir string, o StoreOptions) (Store, error) {
+		if o.Ephemeral && o.NoMemory {
+			st := w.open()
+			st.Facts, st.Notes = nil, nil
+			return st, nil
+		}
 		db, err := bolt.Open(filepath.Join(dir, bolt.FileName), bolt.Options{ //nolint:contextcheck // opening takes none
 			Now: o.Now, Logger: o.Log, Purpose: o.Purpose, Terminal: o.Terminal,
 		})
@@ -116,17 +123,30 @@ func TestAdviceForAPlaceWithoutAStoreWorks(t *testing.T) {
 	} {
 		w, s, _, errs := world1(t)
 		wire := onDisk(w)
-		disk := wire.OpenStore
-		wire.OpenStore = func(ctx context.Context, dir string, o StoreOptions) (Store, error) {
-			if o.Ephemeral && o.NoMemory {
-				return w.open(), nil
-			}
-			return disk(ctx, dir, o)
-		}
 		args := append([]string{"--dir", file, "-p"}, c.flags...)
 		code := Main(context.Background(), s, append(args, "text x"), wire)
 		if code != c.code || !strings.Contains(errs.String(), c.want) || c.want == "" && errs.Len() > 0 {
 			t.Errorf("%v: exit code %d: %s", c.flags, code, errs)
+		}
+	}
+}
+
+// Commands that read find nothing where there is no store, and make none.
+func TestReadingMakesNoStore(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]int{
+		"sessions list": ExitDone, "sessions list --json": ExitDone, "search x": ExitDone, "facts list": ExitDone,
+		"notes list": ExitDone, "runs list": ExitDone, "sessions show x": ExitNotFound, "sessions rm x": ExitNotFound,
+		"facts show f1": ExitNotFound, "notes edit n1 --pin": ExitNotFound, "runs resume x": ExitNotFound,
+	} {
+		dir := filepath.Join(t.TempDir(), "data")
+		w, s, out, errs := world1(t)
+		code := Main(context.Background(), s, append([]string{"--dir", dir}, strings.Fields(args)...), onDisk(w))
+		if code != want || code == ExitDone && strings.TrimSpace(out.String()) != strings.TrimSuffix(strings.Repeat("[]", strings.Count(args, "--json")), "\n") {
+			t.Errorf("%s: exit code %d: %s%s", args, code, out, errs)
+		}
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			t.Errorf("%s made %s (%v)", args, dir, err)
 		}
 	}
 }

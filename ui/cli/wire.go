@@ -35,6 +35,10 @@ type Wire struct {
 	BackupStore  func(ctx context.Context, dir, to string, o StoreOptions) error
 	RestoreStore func(ctx context.Context, dir, from string, o StoreOptions) (kept string, err error)
 	CompactStore func(ctx context.Context, dir string, o StoreOptions) (before, after int64, err error)
+	// StoreExists reports whether there is a store in a directory; nil means
+	// that there is one if there is something at its StorePath. Commands that
+	// only read make none.
+	StoreExists func(dir string) bool
 	// StorePath is the database file of a directory. Copies that nobody gave a
 	// place are in the directory "backups" beside it, named after the file.
 	StorePath func(dir string) string

@@ -14,8 +14,10 @@ func TestWaitingSaysForWhat(t *testing.T) {
 	f := follower{p: &plain{out: &writer{to: &out}}}
 	full := harness.Event{Type: harness.EventWaiting, Wait: 2, Error: &harness.RunError{Kind: "store", Text: "no space left on device"}}
 	for _, e := range []harness.Event{
-		{Type: harness.EventWaiting, Wait: 10}, full, full,
-		{Type: harness.EventRecovery, Seq: 3}, full,
+		{Type: harness.EventWaiting, Wait: 10},
+		full, full,
+		{Type: harness.EventRecovery, Seq: 3},
+		full,
 	} {
 		f.event(e)
 	}

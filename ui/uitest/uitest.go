@@ -1,6 +1,6 @@
 package uitest
 
-import ( //nolint:depguard // a world is what stands behind the screens
+import (
 	"context"
 	"errors"
 	"fmt"
@@ -12,13 +12,13 @@ import ( //nolint:depguard // a world is what stands behind the screens
 	"time"
 
 	"cairn/harness"
-	"cairn/harness/agent"
-	"cairn/harness/memory"
-	"cairn/harness/model"
-	"cairn/harness/policy"
-	"cairn/harness/run"
-	"cairn/harness/tool"
-	"cairn/storage/mem"
+	"cairn/harness/agent"  //nolint:depguard // a world is what stands behind the screens
+	"cairn/harness/memory" //nolint:depguard // a world is what stands behind the screens
+	"cairn/harness/model"  //nolint:depguard // a world is what stands behind the screens
+	"cairn/harness/policy" //nolint:depguard // a world is what stands behind the screens
+	"cairn/harness/run"    //nolint:depguard // a world is what stands behind the screens
+	"cairn/harness/tool"   //nolint:depguard // a world is what stands behind the screens
+	"cairn/storage/mem"    //nolint:depguard // a world is what stands behind the screens
 	"cairn/themes"
 	"cairn/ui"
 	"cairn/ui/chat"

@@ -7,9 +7,10 @@ import (
 	"cairn/ui/render"
 )
 
-// openChat opens the chat and tells afterwards how to come back.
-func (a *app) openChat(ctx context.Context, words []string) error {
-	prompt, err := a.prompt(ctx, words, a.flags.files)
+// openChat opens the chat and tells afterwards how to come back. A linear chat
+// reads its lines from standard input, which is then no part of the prompt.
+func (a *app) openChat(ctx context.Context, words []string, linear bool) error {
+	prompt, err := a.prompt(ctx, words, a.flags.files, !linear)
 	if err != nil {
 		return err
 	}

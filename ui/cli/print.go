@@ -30,7 +30,7 @@ func (a *app) printAnswer(ctx context.Context, words []string) error {
 			return err
 		}
 	}
-	prompt, err := a.prompt(ctx, words, a.flags.files)
+	prompt, err := a.prompt(ctx, words, a.flags.files, true)
 	if err != nil {
 		return err
 	}

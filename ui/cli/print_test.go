@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -107,6 +108,19 @@ func TestFullOutputFails(t *testing.T) {
 		if code := Main(context.Background(), s, args, w.wire()); code != ExitFailed || !strings.Contains(errs.String(), "write to standard output") {
 			t.Errorf("%v: exit code %d: %s", args, code, errs)
 		}
+		if strings.Contains(errs.String(), "--dir") || !strings.Contains(errs.String(), "free some space there, or send the output elsewhere") {
+			t.Errorf("%v: %s", args, errs)
+		}
+	}
+}
+
+// Each step of the way is named once.
+func TestErrorsNameEachStepOnce(t *testing.T) {
+	t.Parallel()
+	a := newApp(Streams{}, Wire{})
+	inner := errors.New("search: damaged page 3: 7")
+	if got := a.words(fmt.Errorf("search: %w", inner)); got != inner.Error() {
+		t.Errorf("%q", got)
 	}
 }
 

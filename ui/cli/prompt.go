@@ -21,9 +21,9 @@ const maxInput = 16 << 20
 const stdinPatience = 2 * time.Second
 
 // prompt puts the prompt together: the words, then what comes through
-// standard input if it is piped or "-" asks for it, then the files. Empty
-// means that there is none.
-func (a *app) prompt(ctx context.Context, words, files []string) (string, error) {
+// standard input if it is piped and may be taken or "-" asks for it, then the
+// files. Empty means that there is none.
+func (a *app) prompt(ctx context.Context, words, files []string, piped bool) (string, error) {
 	var parts []string
 	asked := false
 	var typed []string
@@ -40,13 +40,13 @@ func (a *app) prompt(ctx context.Context, words, files []string) (string, error)
 		}
 		parts = append(parts, text)
 	}
-	if asked || !a.s.InTTY && a.s.In != nil {
-		piped, err := a.readStdin(ctx)
+	if asked || piped && !a.s.InTTY && a.s.In != nil {
+		text, err := a.readStdin(ctx)
 		if err != nil {
 			return "", err
 		}
-		if strings.TrimSpace(piped) != "" {
-			parts = append(parts, piped)
+		if strings.TrimSpace(text) != "" {
+			parts = append(parts, text)
 		}
 	}
 	for _, name := range files {

@@ -286,8 +286,12 @@ func (a *app) start(ctx context.Context, cmd *cobra.Command, words []string) err
 	if err := mistyped(cmd, words, a.flags.print); err != nil {
 		return err
 	}
-	printing := a.flags.print || a.flags.json || !a.s.OutTTY && (!a.s.InTTY || len(words) > 0)
-	if !printing && !a.s.OutTTY {
+	linear, err := a.linear(words)
+	if err != nil {
+		return err
+	}
+	printing := a.flags.print || a.flags.json || !linear && !a.s.OutTTY && (!a.s.InTTY || len(words) > 0)
+	if !printing && !linear && !a.s.OutTTY {
 		return usage("standard output is no terminal; give a prompt and -p to print an answer")
 	}
 	if printing {
@@ -295,7 +299,19 @@ func (a *app) start(ctx context.Context, cmd *cobra.Command, words []string) err
 		return a.printAnswer(ctx, words)
 	}
 	a.purpose = "chat"
-	return a.openChat(ctx, words)
+	return a.openChat(ctx, words, linear)
+}
+
+// linear reports whether the linear chat was asked for at this start, and not
+// only configured: it opens also between pipes. ACCESSIBLE, which people set
+// once for all programs, does not turn one question in a pipe into a chat.
+func (a *app) linear(words []string) (bool, error) {
+	c, err := a.config()
+	if err != nil || !c.Plain {
+		return false, err
+	}
+	l := c.values["plain"].layer
+	return l == layerFlag || l == layerEnv && len(words) == 0, nil
 }
 
 // mistyped takes a word close to a command's name for a slip, because sending

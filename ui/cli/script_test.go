@@ -144,6 +144,9 @@ func (w *scriptWorld) wire() Wire {
 		},
 		Plain: func(_ context.Context, c ChatSetup) (ChatExit, error) {
 			_, err := io.WriteString(c.Out, "plain "+c.Prompt+"\n")
+			if err == nil && !c.Prompted {
+				_, err = io.Copy(c.Out, c.In)
+			}
 			return ChatExit{}, err
 		},
 		Themes: func() []string { return []string{"auto", "dark"} },

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -205,22 +204,28 @@ func (d *DB) BackupDaily(ctx context.Context, keep time.Duration) (made string, 
 	return to, d.dropBackups(dir, today, keep)
 }
 
-// newestBackup returns the path of the newest daily copy, "" if there is none that
-// can be seen.
+// newestBackup returns the path of the copy beside the database that was made
+// last, "" if there is none that can be seen.
 func (d *DB) newestBackup() string {
 	dir := filepath.Join(d.dir, backupsName)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return ""
 	}
-	// They are in the order of their names, and so of their dates.
-	for _, e := range slices.Backward(entries) {
-		date, ours := strings.CutPrefix(e.Name(), filepath.Base(d.path)+".")
-		if _, err := time.Parse(time.DateOnly, date); ours && err == nil {
-			return filepath.Join(dir, e.Name())
+	var newest fs.FileInfo
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), filepath.Base(d.path)+".") || strings.Contains(e.Name(), beingMade) {
+			continue
+		}
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() && (newest == nil || !info.ModTime().Before(newest.ModTime())) {
+			newest = info
 		}
 	}
-	return ""
+	if newest == nil {
+		return ""
+	}
+	return filepath.Join(dir, newest.Name())
 }
 
 // dropBackups removes the daily copies that are older than keep, and what was

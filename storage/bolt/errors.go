@@ -18,7 +18,7 @@ func (d *DB) damaged(place, what string) error {
 	if d.spare {
 		advice = "use another copy"
 	} else if backup := d.newestBackup(); backup != "" {
-		advice = "restore " + backup + " with \"cairn db restore\", or move the file aside to start a new one"
+		advice = "put the newest copy back with: cairn db restore " + backup
 	}
 	return fmt.Errorf("%s: %s: %s: %w; %s", d.path, place, what, harness.ErrDamaged, advice)
 }

@@ -249,8 +249,13 @@ func TestDamageOffersTheNewestBackup(t *testing.T) {
 		ok(t, err)
 	}
 	ok(t, os.WriteFile(newest+".new-7", nil, 0o600))
-	if text := damage().Error(); !strings.Contains(text, newest+" with \"cairn db restore\"") {
+	if text := damage().Error(); !strings.HasSuffix(text, "cairn db restore "+newest) {
 		t.Fatalf("with backups up to %s: %q", newest, text)
+	}
+	byHand := filepath.Join(filepath.Dir(newest), bolt.FileName+".20260101-000000")
+	ok(t, db.Backup(t.Context(), byHand))
+	if text := damage().Error(); !strings.HasSuffix(text, "cairn db restore "+byHand) {
+		t.Fatalf("with a copy made by hand: %q", text)
 	}
 }
 

@@ -111,3 +111,16 @@ func TestTheMenuOfASequenceShowsAllThatFits(t *testing.T) {
 		d.Resize(34, 10).Shows("ctrl+e write in $EDITOR  n new")
 	})
 }
+
+func TestTheQueueSaysWhichKeysItTakesNow(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(uitest.Sleeps(time.Hour))
+		deps := w.Deps("talk", true)
+		deps.Keys = map[string][]string{"chat.unqueue": {"ctrl+q"}}
+		d := w.Start(deps, 80, 24)
+		d.Type("go").Press("enter").Wait(time.Second).Type("next").Press("enter")
+		d.Shows(`queued 1: "next"`, "ctrl+q edit queue").Hides("enter send")
+		d.Press("ctrl+c").Wait(time.Second).Shows("stopped", "enter send · ctrl+q edit queue")
+		d.Press("enter").Wait(time.Second).Shows("echo go\n\nnext").Hides("queued")
+	})
+}

@@ -101,115 +101,23 @@ func (m Model) foot() foot {
 	if q := m.queueLine(); q != "" {
 		p := m.deps.Theme.Paints
 		left := fmt.Sprintf("  queued %d: %s", len(m.draft.queue), render.SafeLine(q))
-		f.lines = append(f.lines, p.Muted.On(render.Fit(left, "alt+up edit queue", m.width)))
+		f.lines = append(f.lines, p.Muted.On(render.Fit(left, m.queueKeys(), m.width)))
 	}
 	f.lines = append(f.lines, m.hints())
 	return f
 }
 
-// notices are the lines that say something to the person: of the unfinished
-// run, of the session's owner, and what happened last.
-func (m Model) notices() []string {
-	p, dot := m.deps.Theme.Paints, " "+m.deps.Theme.Ornaments.Dot+" "
-	var out []string
-	add := func(text, keys string) {
-		for _, l := range m.notable(render.Safe(text), keys) {
-			out = append(out, p.Warning.On(render.Truncate(l, m.width, "")))
-		}
+// queueKeys are the keys for what is queued: it waits for enter when no answer
+// is under way.
+func (m Model) queueKeys() string {
+	var keys []string
+	if send := m.keyOf(actSend); send != "" && m.box.Blank() && !m.turn.active() && m.own.state == accessOwner {
+		keys = append(keys, send+" send")
 	}
-	if w := m.openWords(); w != "" && m.own.state == accessOwner {
-		keys := dot + "a message starts a new turn"
-		if m.offers() {
-			keys = m.choices(dot)
-		}
-		add(w, keys)
+	if edit := m.keyOf(actUnqueue); edit != "" {
+		keys = append(keys, edit+" edit queue")
 	}
-	if m.own.state == accessReader {
-		add(m.readerWords(), "")
-	}
-	if m.own.gone {
-		add(m.goneWords(), "")
-	}
-	if m.notice != "" && !m.quietNotice() {
-		add(m.notice, "")
-	}
-	if len(out) > m.height/3 {
-		out = out[len(out)-max(m.height/3, 1):]
-	}
-	return out
-}
-
-// notable is a notice in a few lines. What does not fit of its text is left
-// out, never the keys that follow it.
-func (m Model) notable(text, keys string) []string {
-	lines := render.Wrap(text+keys, m.width)
-	if len(lines) <= noticeRows {
-		return lines
-	}
-	if keys == "" {
-		return lines[:noticeRows]
-	}
-	o := m.deps.Theme.Ornaments
-	last := render.Wrap(strings.TrimPrefix(keys, " "+o.Dot+" "), m.width)
-	last = last[:min(len(last), noticeRows-1)]
-	lines = render.Wrap(text, m.width)
-	lines = lines[:min(len(lines), noticeRows-len(last))]
-	cut := &lines[len(lines)-1]
-	*cut = render.Truncate(*cut, m.width-render.Width(o.Ellipsis), "") + o.Ellipsis
-	return append(lines[:len(lines):len(lines)], last...)
-}
-
-// choices lists the keys for the unfinished run.
-func (m Model) choices(dot string) string {
-	var b strings.Builder
-	for _, c := range []struct{ action, word string }{{actContinue, "continue"}, {actRetry, "retry"}, {actDrop, "drop"}} {
-		if k := m.keyOf(c.action); k != "" {
-			b.WriteString(dot + k + " " + c.word)
-		}
-	}
-	return b.String()
-}
-
-// readerWords says who owns the session that is only looked at here, and how
-// to get it.
-func (m Model) readerWords() string {
-	dot, key := " "+m.deps.Theme.Ornaments.Dot+" ", m.keyOf(actTake)
-	if key == "" {
-		key = "/takeover"
-	}
-	if m.own.holder.PID == 0 {
-		return "no other window has this session open now" + dot + key + " takes it"
-	}
-	who := "open in " + m.own.holder.String() + dot
-	switch {
-	case m.own.silent:
-		return who + key + " again takes the session by force"
-	case m.own.asking:
-		return who + "asked" + m.deps.Theme.Ornaments.Ellipsis
-	}
-	return who + key + " take over"
-}
-
-// goneWords says that the session was deleted, and how to get it back.
-func (m Model) goneWords() string {
-	id := string(m.session.ID)
-	return "this session was deleted elsewhere: nothing is sent until it is back (cairn sessions restore " + id + ")"
-}
-
-// keyOf is the first key of an action that works now, empty if there is none.
-func (m Model) keyOf(action string) string {
-	for _, b := range m.Bindings() {
-		if b.Action == action && b.Off == "" && len(b.Keys) > 0 {
-			return b.Keys[0]
-		}
-	}
-	return ""
-}
-
-// quietNotice reports whether the notice fits on the status line, which is
-// free then.
-func (m Model) quietNotice() bool {
-	return !m.turn.active() && !strings.Contains(m.notice, "\n") && render.Width(m.notice) < m.width*2/3
+	return strings.Join(keys, " "+m.deps.Theme.Ornaments.Dot+" ")
 }
 
 // status is the run line, with what is new below the lines seen.

@@ -160,7 +160,7 @@ func copies(path string) ([]storeCopy, error) {
 	var all []storeCopy
 	for dir, prefix := range map[string]string{
 		filepath.Join(filepath.Dir(path), backupsDir): filepath.Base(path) + ".",
-		filepath.Dir(path):                            filepath.Base(path) + ".before-",
+		filepath.Dir(path): filepath.Base(path) + ".before-",
 	} {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

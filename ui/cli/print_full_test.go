@@ -96,8 +96,11 @@ func TestUnstoredAnswerIsTheLastAttempt(t *testing.T) {
 	var out, errs bytes.Buffer
 	p := newApp(Streams{Out: &out, Err: &errs}, Wire{}).printer("one")
 	for _, e := range []harness.Event{
-		text(1, 0, "One. "), {Type: harness.EventMessage, Attempt: 1, Message: &whole},
-		text(2, 0, "Void"), {Type: harness.EventReset, Attempt: 3}, text(3, 0, "Tw"), text(3, 1, "wo"),
+		text(1, 0, "One. "),
+		{Type: harness.EventMessage, Attempt: 1, Message: &whole},
+		text(2, 0, "Void"),
+		{Type: harness.EventReset, Attempt: 3},
+		text(3, 0, "Tw"), text(3, 1, "wo"),
 	} {
 		if err := p.event(e); err != nil {
 			t.Fatal(err)

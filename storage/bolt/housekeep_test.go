@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"cairn/harness"
 	"cairn/harness/harnesstest"
 	"cairn/storage/bolt"
@@ -259,8 +261,7 @@ func TestDamageOffersTheNewestBackup(t *testing.T) {
 	}
 }
 
-// childMaintain looks after a database for ever, a day in each round, and says
-// what it is about to do.
+// childMaintain looks after a database for ever, a day in each round.
 func childMaintain(path string) error {
 	clock := harnesstest.NewClock()
 	db, err := bolt.Open(path, bolt.Options{Purpose: "maintain", Now: clock.Now})
@@ -288,12 +289,47 @@ func childMaintain(path string) error {
 				return err
 			},
 		} {
-			fmt.Println("begin", what)
 			if err := do(); err != nil {
 				return fmt.Errorf("%s: %w", what, err)
 			}
-			fmt.Println("end", what)
 		}
+	}
+}
+
+// killAtName starts a process that looks after a database and kills it when the
+// names in its directory have changed so many times, which is where a file is
+// made, takes the place of another or goes.
+func killAtName(t *testing.T, path string, changes int) {
+	t.Helper()
+	w, err := fsnotify.NewWatcher()
+	ok(t, err)
+	defer func() { ok(t, w.Close()) }()
+	for _, in := range []string{"", "copies", "backups"} {
+		ok(t, w.Add(filepath.Join(filepath.Dir(path), in)))
+	}
+	c := startChild(t, "maintain", path)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for c.lines.Scan() {
+		}
+	}()
+	for changes > 0 {
+		select {
+		case e := <-w.Events:
+			if e.Has(fsnotify.Create) || e.Has(fsnotify.Rename) || e.Has(fsnotify.Remove) {
+				changes--
+			}
+		case err := <-w.Errors:
+			ok(t, err)
+		case <-ended:
+			t.Fatal("the child ended by itself")
+		}
+	}
+	ok(t, c.cmd.Process.Kill())
+	<-ended
+	if err := c.cmd.Wait(); err == nil {
+		t.Fatal("the child ended by itself")
 	}
 }
 
@@ -311,15 +347,12 @@ func TestKilledMaintenanceLosesNothing(t *testing.T) {
 	}
 	ok(t, db.Backup(t.Context(), filepath.Join(dir, "good")))
 	ok(t, db.Close())
+	for _, in := range []string{"copies", "backups"} {
+		ok(t, os.Mkdir(filepath.Join(dir, in), 0o700))
+	}
 	random := rand.New(rand.NewPCG(7, 8))
-	for round := range 25 {
-		c := startChild(t, "maintain", path)
-		for range 1 + random.IntN(15) {
-			if !c.lines.Scan() {
-				t.Fatalf("round %d: the child ended", round)
-			}
-		}
-		c.kill(t)
+	for round := range 40 {
+		killAtName(t, path, 1+random.IntN(40))
 		db, err := bolt.Open(path, bolt.Options{})
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)

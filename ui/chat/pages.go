@@ -280,8 +280,13 @@ func (p *pages) tail(src source, h int) []string {
 // bottom is the top place when the last h lines are seen; short says that the
 // loaded items do not fill them.
 func (p *pages) bottom(src source, h int) (at place, short bool) {
+	return p.above(src, h, len(p.items))
+}
+
+// above is bottom for the items up to last.
+func (p *pages) above(src source, h, last int) (at place, short bool) {
 	n := 0
-	for i := len(p.items); i >= 0; i-- {
+	for i := last; i >= 0; i-- {
 		lines := len(src.lines(i))
 		if n+lines >= h {
 			return place{i, n + lines - h}, false
@@ -393,7 +398,9 @@ func (p *pages) thirsty(src source, h int) bool {
 	if !p.follow {
 		return p.top.item < 4
 	}
-	_, short := p.bottom(src, h)
+	// The answer that streams is left out: it changes with each piece, and
+	// laying it out is for the frames that show it.
+	_, short := p.above(src, h, len(p.items)-1)
 	return short
 }
 

@@ -158,10 +158,10 @@ type storeCopy struct {
 // that a restore kept.
 func copies(path string) ([]storeCopy, error) {
 	var all []storeCopy
-	for dir, prefix := range map[string]string{
-		filepath.Join(filepath.Dir(path), backupsDir): filepath.Base(path) + ".",
-		filepath.Dir(path): filepath.Base(path) + ".before-",
-	} {
+	beside := filepath.Dir(path)
+	prefixes := map[string]string{beside: filepath.Base(path) + ".before-"}
+	prefixes[filepath.Join(beside, backupsDir)] = filepath.Base(path) + "."
+	for dir, prefix := range prefixes {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("look for backups in %s: %w", dir, cause(err))

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"cairn/harness"
 	"cairn/harness/model"
@@ -13,24 +14,31 @@ const firstPage = 256
 
 // Load reads the newest part of the branch that ends at record from, oldest
 // first, at least as much as can fit the window of the model. Its cost depends
-// on the window and not on the length of the conversation.
+// on the window and not on the length of the conversation: no record is read
+// twice, and from the size of what was read it guesses how much is missing.
 func Load(ctx context.Context, t harness.Transcript, id harness.SessionID, from int, info model.Info) ([]harness.Record, error) {
 	window := windowOf(info)
-	for page := firstPage; ; page *= 4 {
+	var pages [][]harness.Record
+	for page, n, tokens := firstPage, 0, 0; ; {
 		records, err := t.Tail(ctx, id, from, page)
 		if err != nil {
 			return nil, fmt.Errorf("load session %s: %w", id, err)
 		}
-		if len(records) < page || size(records, window) >= window {
-			return records, nil
+		pages = append(pages, records)
+		n, tokens = n+len(records), tokens+size(records)
+		if len(records) < page || records[0].Prev == 0 || tokens >= window {
+			slices.Reverse(pages)
+			return slices.Concat(pages...), nil
 		}
+		from = records[0].Prev
+		page = max(firstPage/4, (window-tokens)*n/max(tokens, 1)*9/8)
 	}
 }
 
-// size estimates the tokens of records, up to about most.
-func size(records []harness.Record, most int) int {
+// size estimates the tokens of records.
+func size(records []harness.Record) int {
 	n := 0
-	for i := len(records) - 1; i >= 0 && n < most; i-- {
+	for i := range records {
 		if m := records[i].Message; m != nil {
 			n += estimate(m)
 		}

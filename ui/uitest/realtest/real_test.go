@@ -78,7 +78,10 @@ type home struct {
 	dir string
 }
 
-func newHome(t *testing.T) home { return home{t, t.TempDir()} }
+func newHome(t *testing.T) home {
+	t.Helper()
+	return home{t, t.TempDir()}
+}
 
 // command is the program with this home and nothing else in its environment.
 func (h home) command(args ...string) *exec.Cmd {

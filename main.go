@@ -48,6 +48,7 @@ func main() {
 	code := cli.Main(ctx, cli.System(), os.Args[1:], cli.Wire{
 		Agent:     agent.Version,
 		OpenStore: openStore, CheckStore: checkStore,
+		BackupStore: backupStore, RestoreStore: restoreStore, CompactStore: compactStore,
 		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
 			return p.newEngine(s, setup, false)
@@ -79,6 +80,8 @@ func (p *program) environment(setup cli.Setup) choose.Env {
 type stores struct {
 	journal run.Journal
 	engine  string
+	// db is nil where nothing of them is on disk.
+	db *bolt.DB
 }
 
 // openStore opens the database of a directory. Ephemeral chats keep their
@@ -86,16 +89,14 @@ type stores struct {
 func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, error) {
 	var s cli.Store
 	if !o.Ephemeral || !o.NoMemory {
-		db, err := bolt.Open(filepath.Join(dir, bolt.FileName), bolt.Options{ //nolint:contextcheck // opening is bounded by itself
-			Now: o.Now, Logger: o.Log, Purpose: o.Purpose, Terminal: o.Terminal,
-		})
+		db, err := openDB(dir, o)
 		if err != nil {
 			return s, err
 		}
 		s = cli.Store{
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
-			Native: stores{journal: db.Journal(), engine: bolt.Engine}, Close: db.Close,
+			Native: stores{journal: db.Journal(), engine: bolt.Engine, db: db}, Close: db.Close,
 		}
 	}
 	if o.Ephemeral {
@@ -112,6 +113,56 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		s.Facts, s.Notes = nil, nil
 	}
 	return s, nil
+}
+
+func openDB(dir string, o cli.StoreOptions) (*bolt.DB, error) {
+	return bolt.Open(filepath.Join(dir, bolt.FileName), dbOptions(o))
+}
+
+func dbOptions(o cli.StoreOptions) bolt.Options {
+	return bolt.Options{Now: o.Now, Logger: o.Log, Purpose: o.Purpose, Terminal: o.Terminal}
+}
+
+// backupStore, restoreStore and compactStore keep the database of a directory.
+func backupStore(ctx context.Context, dir, to string, o cli.StoreOptions) error {
+	db, err := openDB(dir, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Backup(ctx, to), db.Close())
+}
+
+func restoreStore(ctx context.Context, dir, from string, o cli.StoreOptions) (kept string, err error) {
+	return bolt.Restore(ctx, filepath.Join(dir, bolt.FileName), from, dbOptions(o))
+}
+
+func compactStore(ctx context.Context, dir string, o cli.StoreOptions) (before, after int64, err error) {
+	db, err := openDB(dir, o)
+	if err != nil {
+		return 0, 0, err
+	}
+	before, after, err = db.Compact(ctx)
+	return before, after, errors.Join(err, db.Close())
+}
+
+// housekeepAfter is how long after the start the database is looked after: the
+// first frame and the first keys come first.
+const housekeepAfter = 20 * time.Second
+
+// housekeep makes the daily backup and purges old trash, in the background.
+func housekeep(ctx context.Context, s cli.Store, logger *slog.Logger) {
+	native, ok := s.Native.(stores)
+	if !ok || native.db == nil || native.engine != bolt.Engine {
+		return
+	}
+	select {
+	case <-time.After(housekeepAfter):
+	case <-ctx.Done():
+		return
+	}
+	if _, err := native.db.Housekeep(ctx); err != nil && ctx.Err() == nil {
+		logger.Warn("housekeeping", "error", err.Error())
+	}
 }
 
 // unfiledFacts and unfiledNotes save to no session: the conversation that they
@@ -401,6 +452,9 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 		return exit, err
 	}
 	defer s.Catch(&err)
+	care, stop := context.WithCancel(ctx)
+	defer stop()
+	s.Go(func() { housekeep(care, c.Store, c.Setup.Log) })
 	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine)))
 	err = errors.Join(err, engine.Close(context.WithoutCancel(ctx)))
 	if m, ok := last.(ui.Model); ok {

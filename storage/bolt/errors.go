@@ -36,7 +36,7 @@ func (d *DB) unusable(err error) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fmt.Errorf("%w; free some space, nothing of this step was saved", err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w; choose a directory that you can write with --dir or CAIRN_DIR, or keep nothing with --ephemeral", err)
+		return fmt.Errorf("%w; choose a directory that you can write with --dir or CAIRN_DIR, or keep nothing with --ephemeral --no-memory", err)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w; it was removed, or its directory cannot be made: start again, or choose another directory with --dir or CAIRN_DIR", err)
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):

@@ -89,7 +89,7 @@ type stores struct {
 func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, error) {
 	var s cli.Store
 	if !o.Ephemeral || !o.NoMemory {
-		db, err := openDB(dir, o)
+		db, err := openDB(dir, o) //nolint:contextcheck // opening is bounded by itself
 		if err != nil {
 			return s, err
 		}
@@ -125,7 +125,7 @@ func dbOptions(o cli.StoreOptions) bolt.Options {
 
 // backupStore, restoreStore and compactStore keep the database of a directory.
 func backupStore(ctx context.Context, dir, to string, o cli.StoreOptions) error {
-	db, err := openDB(dir, o)
+	db, err := openDB(dir, o) //nolint:contextcheck // opening is bounded by itself
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func restoreStore(ctx context.Context, dir, from string, o cli.StoreOptions) (ke
 }
 
 func compactStore(ctx context.Context, dir string, o cli.StoreOptions) (before, after int64, err error) {
-	db, err := openDB(dir, o)
+	db, err := openDB(dir, o) //nolint:contextcheck // opening is bounded by itself
 	if err != nil {
 		return 0, 0, err
 	}
@@ -161,7 +161,7 @@ func housekeep(ctx context.Context, s cli.Store, logger *slog.Logger) {
 		return
 	}
 	if _, err := native.db.Housekeep(ctx); err != nil && ctx.Err() == nil {
-		logger.Warn("housekeeping", "error", err.Error())
+		logger.Warn("housekeeping", slog.Any("error", err))
 	}
 }
 
@@ -456,13 +456,12 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 	defer stop()
 	s.Go(func() { housekeep(care, c.Store, c.Setup.Log) })
 	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine)))
-	err = errors.Join(err, engine.Close(context.WithoutCancel(ctx)))
 	if m, ok := last.(ui.Model); ok {
-		e := m.Exit()
+		e := m.Settle() //nolint:contextcheck // it saves what is left after the context has ended
 		exit = cli.ChatExit{Session: e.Session, Saved: e.Saved}
 		err = errors.Join(err, e.Unsaved)
 	}
-	return exit, err
+	return exit, errors.Join(err, engine.Close(context.WithoutCancel(ctx)))
 }
 
 // openPlain opens the linear chat.

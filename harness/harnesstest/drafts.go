@@ -1,4 +1,4 @@
-//nolint:gocognit,thelper // these are the tests themselves: a failure must point into them, and they list their cases
+//nolint:gocognit // these are the tests themselves: a failure must point into them, and they list their cases
 package harnesstest
 
 import (

@@ -6,8 +6,6 @@
 // The one thing to know: a test may ask for the stores again as after a crash
 // of the process, so a store has to be able to forget what only a living
 // process knows.
-//
-//nolint:thelper // these are the tests themselves: a failure must point into them
 package harnesstest
 
 import (

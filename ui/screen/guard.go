@@ -3,6 +3,7 @@ package screen
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"runtime/debug"
 
@@ -44,7 +45,7 @@ func (s *Screen) Catch(err *error) {
 
 // panicked logs a panic, ends the program with it and returns it as an error.
 func (s *Screen) panicked(v any, stack []byte) error {
-	s.log.Error("panic", "value", fmt.Sprint(v), "stack", string(stack))
+	s.log.Error("panic", slog.String("value", fmt.Sprint(v)), slog.String("stack", string(stack)))
 	err := &PanicError{v, stack}
 	s.fail(err)
 	return err
@@ -53,7 +54,7 @@ func (s *Screen) panicked(v any, stack []byte) error {
 // fail ends the program with err, terminal first: what comes after may hang.
 func (s *Screen) fail(err error) {
 	if back := s.leave(true); back != nil {
-		s.log.Warn("screen", "err", back)
+		s.log.Warn("screen", slog.Any("error", back))
 	}
 	s.mu.Lock()
 	if s.failure == nil {

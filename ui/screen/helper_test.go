@@ -78,7 +78,7 @@ func chat() int {
 	m, err := s.Run(context.Background(), &helperModel{screen: s, seen: "[]"})
 	fmt.Print(helperBye)
 	if err != nil {
-		log.Error("end", "err", err)
+		log.Error("end", slog.Any("error", err))
 		return 1
 	}
 	if _, ok := m.(*helperModel); !ok {

@@ -18,7 +18,7 @@ type family struct{ plain, shift, ctrl, ctrlShift tea.KeyType }
 func alone(k tea.KeyType) family { return family{k, k, k, k} }
 
 // letterKeys are the keys that end in a letter, `CSI A` or `CSI 1;5A`.
-var letterKeys = map[byte]family{
+var letterKeys = map[byte]family{ //nolint:gochecknoglobals // a table, never written
 	'A': {tea.KeyUp, tea.KeyShiftUp, tea.KeyCtrlUp, tea.KeyCtrlShiftUp},
 	'B': {tea.KeyDown, tea.KeyShiftDown, tea.KeyCtrlDown, tea.KeyCtrlShiftDown},
 	'C': {tea.KeyRight, tea.KeyShiftRight, tea.KeyCtrlRight, tea.KeyCtrlShiftRight},
@@ -34,7 +34,7 @@ var letterKeys = map[byte]family{
 }
 
 // numberKeys are the keys `CSI number ~`.
-var numberKeys = map[int]family{
+var numberKeys = map[int]family{ //nolint:gochecknoglobals // a table, never written
 	1: letterKeys['H'], 7: letterKeys['H'], 4: letterKeys['F'], 8: letterKeys['F'],
 	2: alone(tea.KeyInsert), 3: alone(tea.KeyDelete),
 	5:  {tea.KeyPgUp, tea.KeyPgUp, tea.KeyCtrlPgUp, tea.KeyCtrlPgUp},
@@ -51,7 +51,7 @@ var numberKeys = map[int]family{
 }
 
 // shiftKeys are the keys `ESC O x`: cursor and function keys, and the keypad.
-var shiftKeys = map[byte]tea.KeyType{
+var shiftKeys = map[byte]tea.KeyType{ //nolint:gochecknoglobals // a table, never written
 	'A': tea.KeyUp, 'B': tea.KeyDown, 'C': tea.KeyRight, 'D': tea.KeyLeft, 'H': tea.KeyHome, 'F': tea.KeyEnd,
 	'P': tea.KeyF1, 'Q': tea.KeyF2, 'R': tea.KeyF3, 'S': tea.KeyF4, 'M': tea.KeyEnter,
 	'a': tea.KeyCtrlUp, 'b': tea.KeyCtrlDown, 'c': tea.KeyCtrlRight, 'd': tea.KeyCtrlLeft,
@@ -66,7 +66,7 @@ const (
 )
 
 // kittyMoves are the keypad's cursor keys in kitty's numbering.
-var kittyMoves = map[int]family{
+var kittyMoves = map[int]family{ //nolint:gochecknoglobals // a table, never written
 	57417: letterKeys['D'], 57418: letterKeys['C'], 57419: letterKeys['A'], 57420: letterKeys['B'],
 	57421: numberKeys[5], 57422: numberKeys[6], 57423: letterKeys['H'], 57424: letterKeys['F'],
 	57425: numberKeys[2], 57426: numberKeys[3],

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -171,7 +172,7 @@ func TestTheEndOfTheContextIsTheError(t *testing.T) {
 	why := fmt.Errorf("out of time")
 	s := onFilm(&film{})
 	cancel(why)
-	if _, err := s.loop(ctx, &counter{}); err != why {
+	if _, err := s.loop(ctx, &counter{}); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -80,7 +81,7 @@ func (s *Screen) Send(msg tea.Msg) {
 // report logs an error that has no other way out.
 func (s *Screen) report(err error) {
 	if err != nil {
-		s.log.Warn("screen", "err", err)
+		s.log.Warn("screen", slog.Any("error", err))
 	}
 }
 
@@ -117,7 +118,7 @@ func (r *root) Init() (cmd tea.Cmd) {
 
 // Update does what concerns the terminal and passes on the rest.
 func (r *root) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
-	m = r // also after a panic
+	m = r //nolint:wastedassign // also after a panic
 	defer r.screen.Recover()
 	switch msg := msg.(type) {
 	case frameMsg:

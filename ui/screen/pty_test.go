@@ -533,10 +533,9 @@ func TestPlainOutputIsNeededWithoutATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	t.Cleanup(func() { _ = file.Close() })
 	ptmx, tty := openPty(t)
-	defer ptmx.Close()
-	defer tty.Close()
+	t.Cleanup(func() { _, _ = ptmx.Close(), tty.Close() })
 	for _, tc := range []struct {
 		name    string
 		in, out *os.File

@@ -65,7 +65,7 @@ func (s *Screen) read() {
 		case n == 0:
 			d.expire(s.take)
 		default:
-			d.feed(buf[:n], s.take)
+			d.feed(s.tty.typed(buf[:n]), s.take)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 		o.Getenv = os.Getenv
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = time.Now //nolint:forbidigo // the default clock
 	}
 	kind := o.Getenv("TERM")
 	if kind == "" {

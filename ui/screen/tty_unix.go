@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime"
@@ -25,6 +26,7 @@ type tty struct {
 	in, out *os.File
 	state   *term.State // as found; nil while it is in force
 	wake    [2]int      // a pipe: a byte in it calls off a wait
+	early   int         // bytes still to be read that came before raw mode
 }
 
 // openTTY checks that in and out are a terminal and prepares waking.
@@ -58,7 +60,24 @@ func (t *tty) raw() error {
 		return fmt.Errorf("set raw mode: %w", err)
 	}
 	t.state = state
+	// What was typed before went through the terminal's line editing, which
+	// makes a new line of enter.
+	if n, err := unix.IoctlGetInt(int(t.in.Fd()), pendingRequest); err == nil {
+		t.early = n
+	}
 	return nil
+}
+
+// typed gives enter back to what was typed before raw mode.
+func (t *tty) typed(b []byte) []byte {
+	n := min(t.early, len(b))
+	t.early -= n
+	for i := range b[:n] {
+		if b[i] == '\n' {
+			b[i] = '\r'
+		}
+	}
+	return b
 }
 
 // again repeats raw after somebody else has set a mode.
@@ -166,7 +185,7 @@ func (t *tty) drain(d time.Duration) error {
 		}
 		n, err = unix.Read(in, b[:])
 		if err != nil || n == 0 { // taken by the reader, or the terminal has gone
-			return nil
+			return nil //nolint:nilerr // there is nothing left to read
 		}
 		d = 0
 	}
@@ -233,7 +252,7 @@ func (s *Screen) watch(done <-chan struct{}) {
 				if s.ends(sig) {
 					signal.Stop(quit) // a second one ends the process at once
 					if sig == syscall.SIGQUIT {
-						s.log.Error("stacks on request", "stacks", stacks())
+						s.log.Error("stacks on request", slog.String("stacks", stacks()))
 					}
 					s.fail(&SignalError{sig})
 				}

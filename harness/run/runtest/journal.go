@@ -1,8 +1,6 @@
 // Package runtest holds the suite of the run journal. The one thing to know: a
 // journal is judged by what is there after its process died, so the cases open
 // the store again where it matters.
-//
-//nolint:thelper // these are the tests themselves: a failure must point into them
 package runtest
 
 import (

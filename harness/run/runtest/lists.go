@@ -1,4 +1,3 @@
-//nolint:thelper // these are the tests themselves: a failure must point into them
 package runtest
 
 import (

@@ -17,7 +17,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-func init() {
+func init() { //nolint:gochecknoinits // the query it answers is made by another package's init
 	dark, known := FromEnv(os.Getenv("COLORFGBG"))
 	lipgloss.SetHasDarkBackground(dark || !known)
 }

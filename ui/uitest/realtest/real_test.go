@@ -132,7 +132,9 @@ func (h home) open(args ...string) *window {
 	}
 	var drawn, answered sync.WaitGroup
 	drawn.Go(w.read)
-	answered.Go(func() { _, _ = io.Copy(io.Discard, w.seen) }) // what the emulator would answer; ends when it is closed
+	// What the emulator would answer. Closing the emulator itself would race
+	// with its reader.
+	answered.Go(func() { _, _ = io.Copy(io.Discard, w.seen) })
 	deadline := time.AfterFunc(patience, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -145,7 +147,7 @@ func (h home) open(args ...string) *window {
 		w.kill()
 		err := errors.Join(tty.Close(), ptmx.Close())
 		drawn.Wait()
-		if err := errors.Join(err, w.seen.Close()); err != nil {
+		if err := errors.Join(err, w.seen.InputPipe().(io.Closer).Close()); err != nil {
 			h.t.Error(err)
 		}
 		answered.Wait()

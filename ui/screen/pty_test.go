@@ -495,9 +495,10 @@ func TestNothingIsLeftForTheShell(t *testing.T) {
 	if _, err := term.MakeRaw(s.tty.Fd()); err != nil { // else only whole lines count
 		t.Fatal(err)
 	}
-	var set unix.FdSet
-	set.Set(int(s.tty.Fd()))
-	n, err := unix.Select(int(s.tty.Fd())+1, &set, nil, nil, &unix.Timeval{})
+	n, err := 0, error(unix.EINTR)
+	for errors.Is(err, unix.EINTR) {
+		n, err = unix.Poll([]unix.PollFd{{Fd: int32(s.tty.Fd()), Events: unix.POLLIN}}, 0)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,18 +12,31 @@ type Query struct {
 	whole string
 }
 
-// NewQuery prepares text.
+// NewQuery prepares text. Words that hold no meaning by themselves, such as
+// "the", are left out, unless there is nothing else.
 func NewQuery(text string) Query {
 	seen := map[string]bool{}
-	var terms []string
+	var terms, rest []string
 	for _, t := range Terms(text) {
-		if !seen[t] {
-			seen[t] = true
+		switch {
+		case seen[t]:
+		case stopWord(t):
+			rest = append(rest, t)
+		default:
 			terms = append(terms, t)
 		}
+		seen[t] = true
+	}
+	if len(terms) == 0 {
+		terms = rest
 	}
 	return Query{terms: terms, whole: strings.TrimSpace(Fold(text))}
 }
+
+// stopWords are English words that every text has.
+const stopWords = " a about all am an and any are as at be been but by can could did do does for from had has have he her him his how i if in is it its just me my no not of on or our she should so some than that the their them then there these they this those to was we were what when where which who why will with would you your "
+
+func stopWord(term string) bool { return strings.Contains(stopWords, " "+term+" ") }
 
 // Empty reports whether the query can match nothing because it has no term.
 func (q Query) Empty() bool { return len(q.terms) == 0 }
@@ -32,8 +45,9 @@ func (q Query) Empty() bool { return len(q.terms) == 0 }
 func (q Query) Terms() []string { return q.terms }
 
 // Score ranks document text for the query: 0 is no match, more is better. A
-// term counts whole, or less as the beginning of a word. Half of the terms at
-// least must match.
+// term counts whole, or less as the beginning of a word. A question in a whole
+// sentence finds what shares one word of meaning with it; the more is shared,
+// the better.
 func (q Query) Score(text string) float64 {
 	if q.Empty() {
 		return 0
@@ -55,7 +69,7 @@ func (q Query) Score(text string) float64 {
 		}
 		sum += weight
 	}
-	if 2*matched < len(q.terms) || matched == 0 {
+	if matched == 0 {
 		return 0
 	}
 	sum *= float64(matched) / float64(len(q.terms))

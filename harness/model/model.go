@@ -15,8 +15,8 @@ import (
 
 // Model answers requests. Implementations are safe for concurrent use.
 type Model interface {
-	// Stream sends one request and calls emit for each piece as it arrives, on
-	// the calling goroutine. It returns the whole reply, or an [*Error] or
+	// Stream sends one request and calls emit for each piece as it arrives, one
+	// call at a time and none after it has returned. It returns the whole reply, or an [*Error] or
 	// ctx's error; in both cases it has stopped reading and closed the
 	// connection. It never retries.
 	Stream(ctx context.Context, r Request, emit func(Delta)) (Reply, error)

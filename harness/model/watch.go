@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -55,57 +56,62 @@ func (i Idle) Stream(ctx context.Context, req Request, emit func(Delta)) (Reply,
 // after [WaitingFirst], then every [WaitingNext]. Nothing is cancelled.
 type Waiting struct{ Next Model }
 
-// outcome is what a call in the background ended with.
-type outcome struct {
-	reply Reply
-	err   error
-	// panicked is the value of a panic, nil if there was none.
-	panicked any
+// notices emits waiting notices beside a stream, never at the same time as the
+// stream emits.
+type notices struct {
+	mu     sync.Mutex
+	emit   func(Delta)
+	timer  *time.Timer
+	waited time.Duration
+	next   time.Duration
+	// late says that a notice is due and waits for a piece to be passed on,
+	// which makes it void.
+	late bool
+	over bool
 }
 
-// Stream implements [Model]. The model below runs on a goroutine of its own,
-// so that notices can be emitted on the calling one; it has ended when Stream
-// returns.
+// Stream implements [Model]. Notices come from another goroutine than the
+// reply, which costs the stream nothing; emit is never called twice at a time.
 func (w Waiting) Stream(ctx context.Context, req Request, emit func(Delta)) (Reply, error) {
-	deltas := make(chan Delta)
-	done := make(chan outcome, 1)
-	// Should emit panic, nobody takes deltas any more.
-	gone := make(chan struct{})
-	defer close(gone)
-	go func() {
-		var o outcome
-		// A panic belongs to the caller, who may know what to do about it.
-		defer func() { o.panicked = recover(); done <- o }()
-		o.reply, o.err = w.Next.Stream(ctx, req, func(d Delta) {
-			select {
-			case deltas <- d:
-			case <-gone:
-			}
-		})
-	}()
-	var waited time.Duration
-	next := WaitingFirst
-	timer := time.NewTimer(next)
-	defer timer.Stop()
-	for {
-		select {
-		case d := <-deltas:
-			if d.Kind == DeltaAlive {
-				continue
-			}
-			emit(d)
-			waited, next = 0, WaitingFirst
-			timer.Reset(next)
-		case <-timer.C:
-			waited += next
-			emit(Delta{Kind: DeltaWaiting, Wait: waited})
-			next = WaitingNext
-			timer.Reset(next)
-		case o := <-done:
-			if o.panicked != nil {
-				panic(o.panicked)
-			}
-			return o.reply, o.err
-		}
+	n := &notices{emit: emit, next: WaitingFirst}
+	n.mu.Lock()
+	n.timer = time.AfterFunc(n.next, n.due)
+	n.mu.Unlock()
+	defer n.stop()
+	return w.Next.Stream(ctx, req, n.pass)
+}
+
+// pass emits a piece of the reply: the wait begins anew.
+func (n *notices) pass(d Delta) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if d.Kind == DeltaAlive {
+		return
 	}
+	n.late = !n.timer.Stop()
+	n.emit(d)
+	n.waited, n.next = 0, WaitingFirst
+	n.timer.Reset(n.next)
+}
+
+// due emits a notice.
+func (n *notices) due() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.over || n.late {
+		n.late = false
+		return
+	}
+	n.waited += n.next
+	n.emit(Delta{Kind: DeltaWaiting, Wait: n.waited})
+	n.next = WaitingNext
+	n.timer.Reset(n.next)
+}
+
+// stop ends the notices: none comes after it has returned.
+func (n *notices) stop() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.over = true
+	n.timer.Stop()
 }

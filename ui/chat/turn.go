@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/render"
 )
 
 // phase says where the turn of this chat stands.
@@ -66,7 +67,19 @@ func (m Model) send(text string) (Model, tea.Cmd) {
 	m.pages.add(item{rec: harness.Record{Kind: harness.RecordMessage, Message: &msg, At: m.deps.Now()}, sent: true})
 	m.pages.follow = true
 	m.turn.closes, m.open = m.open != nil, nil
-	return m, tea.Batch(m.start(ctx, msg, nil), m.tick())
+	return m, tea.Batch(m.start(ctx, msg, nil), m.tick(), m.warm())
+}
+
+// warm loads what the first code block needs while the first answer is waited
+// for, so that no frame waits for it.
+func (m Model) warm() tea.Cmd {
+	if m.turn.n > 1 {
+		return nil
+	}
+	return func() tea.Msg {
+		render.Warm()
+		return nil
+	}
 }
 
 // start is the command that begins the run, after moving the head if a record

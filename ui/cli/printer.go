@@ -52,9 +52,6 @@ func (p *jsonPrinter) notice(text string) {
 func (p *jsonPrinter) kept(string) {}
 
 func (p *jsonPrinter) event(e harness.Event) error {
-	if e.Type == harness.EventRecovery {
-		e.Text = mended(e.Text)
-	}
 	if err := p.out.object(e); err != nil {
 		return err
 	}
@@ -225,9 +222,7 @@ func (a *app) aside(e harness.Event) {
 			return
 		}
 		a.notice("still waiting for the model after %d s", e.Wait)
-	case harness.EventRecovery:
-		a.notice("%s", mended(e.Text))
-	case harness.EventCondensed, harness.EventMemory:
+	case harness.EventRecovery, harness.EventCondensed, harness.EventMemory:
 		if e.Text != "" {
 			a.notice("%s", e.Text)
 		}
@@ -258,21 +253,6 @@ func withRoom(reason string) string {
 		return reason + "; free some space"
 	}
 	return reason
-}
-
-// mended says what the loop mended, in words for each of its reasons.
-func mended(reason string) string {
-	switch reason {
-	case "interrupted":
-		return "going on from the half answer"
-	case "iteration_limit":
-		return "the limit of steps is reached; asking for a final answer"
-	case "truncated_text":
-		return "the answer was cut at the model's limit; going on"
-	case "empty_reply":
-		return "the model answered nothing; asking again"
-	}
-	return strings.ReplaceAll(reason, "_", " ")
 }
 
 func because(e harness.Event) string {

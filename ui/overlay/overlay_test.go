@@ -52,29 +52,6 @@ func help(tb testing.TB) Help {
 	})
 }
 
-func unfinished(tb testing.TB) Choice {
-	tb.Helper()
-	return NewChoice(ChoiceConfig{
-		Title: "unfinished answer", Text: "cairn ended while this answer was being written, 2 minutes ago. What it had written is kept whatever you choose.",
-		Items: []Item{
-			{ID: "continue", Key: "c", Title: "go on", Detail: "the half answer becomes a message and the model goes on from there"},
-			{ID: "retry", Key: "r", Title: "ask again", Detail: "the half answer stays in the history, out of the context"},
-			{ID: "drop", Key: "d", Title: "leave it", Detail: "nothing is asked of the model"},
-			{ID: "take", Key: "t", Title: "take over", Detail: "", Off: "pid 4411 is writing"},
-		},
-		Closing: "decide later", Theme: theme(tb),
-	})
-}
-
-func models(tb testing.TB) Choice {
-	tb.Helper()
-	c := ChoiceConfig{Title: "model", Filter: true, Theme: theme(tb), Selected: "m7"}
-	for i := range 40 {
-		c.Items = append(c.Items, Item{ID: fmt.Sprintf("m%d", i), Title: fmt.Sprintf("provider/model-%d", i), Detail: "200,000 tokens"})
-	}
-	return NewChoice(c)
-}
-
 func key(name string) tea.KeyMsg {
 	named := map[string]tea.KeyType{
 		"up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
@@ -92,14 +69,6 @@ func pressHelp(h Help, names ...string) (Help, Intent) {
 		h, _, intent = h.Update(key(n))
 	}
 	return h, intent
-}
-
-func press(c Choice, names ...string) (Choice, Intent) {
-	var intent Intent
-	for _, n := range names {
-		c, _, intent = c.Update(key(n))
-	}
-	return c, intent
 }
 
 func golden(t *testing.T, name, view string, w, h int) {
@@ -137,10 +106,6 @@ func TestGoldenOverlays(t *testing.T) {
 		golden(t, "help", hp.View(w, h), w, h)
 		hp, _ = pressHelp(hp, "c", "o", "p", "y")
 		golden(t, "help-filtered", hp.View(w, h), w, h)
-		c, _, _ := unfinished(t).Update(ws)
-		golden(t, "choice", c.View(w, h), w, h)
-		m, _, _ := models(t).Update(ws)
-		golden(t, "list", m.View(w, h), w, h)
 	}
 }
 
@@ -194,75 +159,6 @@ func TestHelpClosesByItsKeys(t *testing.T) {
 	}
 }
 
-func TestChoiceByKeyByEnterAndNotWhatIsOff(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		keys []string
-		want Intent
-	}{
-		{[]string{"enter"}, Chosen{"continue"}},
-		{[]string{"down", "enter"}, Chosen{"retry"}},
-		{[]string{"d"}, Chosen{"drop"}},
-		{[]string{"t"}, nil},
-		{[]string{"end", "enter"}, nil},
-		{[]string{"up", "enter"}, Chosen{"continue"}},
-		{[]string{"x"}, nil},
-		{[]string{"esc"}, Closed{}},
-	} {
-		m, got := press(unfinished(t), c.keys...)
-		if got != c.want {
-			t.Errorf("%v gives %#v, want %#v", c.keys, got, c.want)
-		}
-		if c.want == nil && c.keys[0] != "x" && !strings.Contains(m.View(80, 24), "Not now: pid 4411 is writing.") {
-			t.Errorf("%v does not say why", c.keys)
-		}
-	}
-}
-
-func TestAPasteNeverChooses(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{"c", "\r", "d\n"} {
-		if _, _, intent := unfinished(t).Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true}); intent != nil {
-			t.Errorf("pasting %q gives %#v", text, intent)
-		}
-	}
-}
-
-func TestALongListIsNarrowedByTyping(t *testing.T) {
-	t.Parallel()
-	m, _, _ := models(t).Update(tea.WindowSizeMsg{Width: 60, Height: 12})
-	if !strings.Contains(m.View(60, 12), "> provider/model-7 ") {
-		t.Errorf("the selected item is not on screen:\n%s", ansi.Strip(m.View(60, 12)))
-	}
-	if _, got := press(m, "3", "9", "enter"); got != (Chosen{"m39"}) {
-		t.Errorf("39 enter gives %#v", got)
-	}
-	if _, got := press(m, "zz", "enter"); got != nil {
-		t.Errorf("enter on nothing gives %#v", got)
-	}
-	if _, got := press(m, "end", "pgup", "home", "pgdown", "enter"); got == nil {
-		t.Error("moving about chooses nothing")
-	}
-}
-
-func TestPlaceCoversOnlyTheBox(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ view, want string }{
-		{"abcdefgh\nabcdefgh", "abXX  gh\nabYYYYgh"},
-		{"界界界界\n界界界界", "界XX  界\n界YYYY界"},
-		{"a界界界b\na界界界b", "a XX   b\na YYYY b"},
-		{"a\n", "a XX  \n  YYYY"},
-	} {
-		if got := ansi.Strip(Place(c.view, "XX\nYYYYYY", 2, 0, 4)); got != c.want {
-			t.Errorf("over %q: %q, want %q", c.view, got, c.want)
-		}
-	}
-	red := "\x1b[31mabcdefgh\x1b[0m"
-	if got := Place(red, "XX", 2, 0, 2); !strings.HasSuffix(got, "\x1b[31mefgh\x1b[0m") {
-		t.Errorf("the colour behind the box is lost: %q", got)
-	}
-}
-
 func TestEverySizeHoldsHostileText(t *testing.T) {
 	t.Parallel()
 	const bad = "a\x1b[2J\u202eb\n\u009bc界👩‍👩‍👧\x1b]0;t\x07"
@@ -271,23 +167,13 @@ func TestEverySizeHoldsHostileText(t *testing.T) {
 		w, h := rapid.IntRange(-1, 130).Draw(rt, "width"), rapid.IntRange(-1, 45).Draw(rt, "height")
 		size := tea.WindowSizeMsg{Width: w, Height: h}
 		text := rapid.SampledFrom([]string{"", bad, long}).Draw(rt, "text")
-		c := NewChoice(ChoiceConfig{
-			Title: text, Text: text, Filter: rapid.Bool().Draw(rt, "filter"), Theme: theme(t),
-			Items: []Item{{ID: "1", Title: text, Detail: text, Key: "a"}, {ID: "2", Title: "b", Off: text}, {ID: "3", Title: "界界界"}},
-		})
-		c, _, _ = c.Update(size)
-		c, _ = press(c, rapid.SampledFrom([]string{"down", "end", "界", "enter", "pgdown"}).Draw(rt, "key"))
-		holds(rt, c.View(w, h), w, h)
-		holds(rt, c.View(h, w), h, w)
 		hp := NewHelp(HelpConfig{Title: text, Notes: []string{text}, Bindings: append(keys(), render.Binding{Keys: []string{text}, Help: text, Group: text, Off: text}), Theme: theme(t)})
 		hp, _, _ = hp.Update(size)
 		hp, _ = pressHelp(hp, rapid.SampledFrom([]string{"pgdown", "end", "界", "p", bad}).Draw(rt, "help key"))
 		holds(rt, hp.View(w, h), w, h)
 		holds(rt, hp.View(h, w), h, w)
-		for _, cursor := range []func() (int, int, bool){c.Cursor, hp.Cursor} {
-			if x, y, on := cursor(); on && (x < 0 || x >= w || y < 0 || y >= h) {
-				rt.Fatalf("cursor %d,%d in %dx%d", x, y, w, h)
-			}
+		if x, y, on := hp.Cursor(); on && (x < 0 || x >= w || y < 0 || y >= h) {
+			rt.Fatalf("cursor %d,%d in %dx%d", x, y, w, h)
 		}
 	})
 }
@@ -325,11 +211,9 @@ func TestThePlainThemeIsASCII(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
 		w, h := size[0], size[1]
 		hp := NewHelp(HelpConfig{Title: "chat", Bindings: keys(), Notes: []string{strings.Repeat("note ", 40)}, Theme: plain})
-		views := []string{hp.View(w, h), unfinished(t).SetTheme(plain).View(w, h), models(t).SetTheme(plain).View(w, h)}
-		for _, v := range views {
-			if i := strings.IndexFunc(v, func(r rune) bool { return r > '~' || r < ' ' && r != '\n' }); i >= 0 {
-				t.Errorf("there is %q in\n%s", v[i:i+3], v)
-			}
+		v := hp.View(w, h)
+		if i := strings.IndexFunc(v, func(r rune) bool { return r > '~' || r < ' ' && r != '\n' }); i >= 0 {
+			t.Errorf("there is %q in\n%s", v[i:i+3], v)
 		}
 	}
 }

@@ -105,6 +105,9 @@ type Run struct {
 	// its driver died or lost the session. It is filled in on reading and never
 	// stored.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Pending are the decisions that the run waits for, or will wait for once an
+	// interrupted one goes on. Only [Engine].Get fills it in; it is never stored.
+	Pending []Pending `json:"pending,omitempty"`
 }
 
 // Result is how a run ended or stands.
@@ -119,15 +122,8 @@ type Result struct {
 	Error *RunError `json:"error,omitempty"`
 	// Pending are the decisions that wait.
 	Pending []Pending `json:"pending,omitempty"`
-}
-
-// Pending is one call that waits for a person: an approval, or an uncertain
-// outcome.
-type Pending struct {
-	Call ToolCall `json:"call"`
-	// Uncertain says that the call began and nobody saw it end.
-	Uncertain bool   `json:"uncertain,omitempty"`
-	Reason    string `json:"reason,omitempty"`
+	// Unasked are the calls that were denied because nobody could be asked.
+	Unasked []Pending `json:"unasked,omitempty"`
 }
 
 // EventType names an [Event] in the machine interface. The names are stable.
@@ -153,9 +149,13 @@ const (
 	EventRetry EventType = "retry"
 	// EventRecovery says that the loop mended something.
 	EventRecovery EventType = "recovery"
-	// EventApproval and EventUncertain ask a person.
+	// EventApproval, EventQuestion and EventUncertain ask a person, one event
+	// for each decision that waits, in Pending.
 	EventApproval  EventType = "approval_required"
+	EventQuestion  EventType = "input_required"
 	EventUncertain EventType = "recovery_required"
+	// EventDecided says in Text what a person decided about Call.
+	EventDecided EventType = "decided"
 	// EventCondensed says that old messages were condensed.
 	EventCondensed EventType = "context_condensed"
 	// EventMemory says that a note or fact was written.
@@ -183,6 +183,8 @@ type Event struct {
 	Message *Message    `json:"message,omitempty"`
 	Call    *ToolCall   `json:"call,omitempty"`
 	Result  *ToolResult `json:"result,omitempty"`
+	// Pending is the decision that is asked for; Call is its call.
+	Pending *Pending `json:"pending,omitempty"`
 	// Wait is in whole seconds, of EventRetry and EventWaiting.
 	Wait  int       `json:"wait_seconds,omitempty"`
 	Error *RunError `json:"error,omitempty"`
@@ -203,6 +205,9 @@ const (
 	ResumeRetry ResumeHow = "retry"
 	// ResumeDrop ends the run as cancelled; the half answer stays in history.
 	ResumeDrop ResumeHow = "drop"
+	// ResumeDecided is how a run goes on after the decisions that it waited
+	// for; only [Engine].Decide uses it.
+	ResumeDecided ResumeHow = "decided"
 )
 
 // StartRequest asks for a run.
@@ -243,6 +248,12 @@ type Engine interface {
 	Start(ctx context.Context, r StartRequest) (RunHandle, error)
 	// Resume goes on with an unfinished run.
 	Resume(ctx context.Context, l Lease, id RunID, how ResumeHow) (RunHandle, error)
+	// Decide answers decisions that a run waits for. They are on disk when it
+	// returns, all or nothing, and the run goes on once nothing waits any more:
+	// the handle follows it, or is at rest. An interrupted run is taken up
+	// first. [ErrNotFound] if the call does not wait, [ErrStale] if what waits
+	// is not what was shown.
+	Decide(ctx context.Context, l Lease, id RunID, ds ...Decision) (RunHandle, error)
 	// Cancel stops the run; what was streamed stays as an interrupted message.
 	Cancel(ctx context.Context, id RunID) error
 	// Pause stops the run so that it can be resumed, and waits for that.

@@ -84,6 +84,6 @@ func (d *direct) Streamed() {}
 func (d *direct) result() harness.Result {
 	return harness.Result{
 		Run: d.run, Session: d.a.id, Status: d.rest.Status, Stop: d.rest.Stop, Error: d.rest.Error,
-		Text: d.state.Answer(), Usage: d.usage, Pending: d.state.Pending(),
+		Text: d.state.Answer(), Usage: d.usage, Pending: d.state.Pending(), Unasked: d.state.Unasked(),
 	}
 }

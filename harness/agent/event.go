@@ -16,6 +16,13 @@ func EventsOf(s loop.State, r loop.Record, at Stored, when time.Time) []harness.
 	if e, ok := EventOf(s, r, at, when); ok {
 		events = append(events, e)
 	}
+	if rested, ok := r.(loop.Rested); ok && rested.Status == harness.RunAwaiting {
+		for i, p := range s.Pending() {
+			if i > 0 {
+				events = append(events, asks(harness.Event{At: when}, p))
+			}
+		}
+	}
 	if ended, ok := r.(loop.Ended); ok {
 		if text := remembered(ended.Message); text != "" {
 			events = append(events, harness.Event{Type: harness.EventMemory, Text: text, At: when})
@@ -50,26 +57,54 @@ func EventOf(s loop.State, r loop.Record, at Stored, when time.Time) (e harness.
 		e.Type, e.Text, e.Message = harness.EventRecovery, mended(r.Reason), &r.Message
 	case loop.Cut:
 		e.Type, e.Message = harness.EventMessage, &r.Message
+	case loop.Decided:
+		c := s.Call(r.CallID)
+		e.Type, e.Call, e.Text = harness.EventDecided, &c, decided(r)
+	case loop.Resolved:
+		c := s.Call(r.CallID)
+		e.Type, e.Call, e.Text = harness.EventDecided, &c, by(string(r.How), r.By)
 	case loop.Rested:
-		return asks(e, s, r)
+		if pending := s.Pending(); r.Status == harness.RunAwaiting && len(pending) > 0 {
+			return asks(e, pending[0]), true
+		}
+		return e, false
 	default:
 		return e, false
 	}
 	return e, true
 }
 
-// asks tells of the decision that a run rests for.
-func asks(e harness.Event, s loop.State, r loop.Rested) (harness.Event, bool) {
-	pending := s.Pending()
-	if r.Status != harness.RunAwaiting || len(pending) == 0 {
-		return e, false
-	}
-	p := pending[0]
-	e.Type, e.Call, e.Text = harness.EventApproval, &p.Call, p.Reason
-	if p.Uncertain {
+// asks tells of a decision that a run rests for.
+func asks(e harness.Event, p harness.Pending) harness.Event {
+	e.Type, e.Call, e.Text, e.Pending = harness.EventApproval, &p.Call, p.Reason, &p
+	switch {
+	case p.Uncertain:
 		e.Type = harness.EventUncertain
+	case p.Question():
+		e.Type = harness.EventQuestion
 	}
-	return e, true
+	return e
+}
+
+// decided says what a person decided about a call.
+func decided(r loop.Decided) string {
+	text := "declined"
+	switch {
+	case !r.Approved && r.Reason != "":
+		text += ": " + r.Reason
+	case r.Approved && r.Scope != harness.ScopeOnce && r.Rule != "":
+		text = "approved, with the rule " + r.Rule + " (" + string(r.Scope) + ")"
+	case r.Approved:
+		text = "approved"
+	}
+	return by(text, r.By)
+}
+
+func by(text, who string) string {
+	if who == "" {
+		return text
+	}
+	return text + " by " + who
 }
 
 // The tool that writes memory and how its result begins if it wrote something.

@@ -148,9 +148,10 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 		case loop.CallModel:
 			err = t.callModel(t.Soft, c) //nolint:contextcheck // an answer stops when the turn is to rest
 		case loop.Judge:
-			t.later(t.judge(ctx, c.Call))
+			r, _ := t.judge(ctx, c.Call)
+			t.later(r)
 		case loop.Exec:
-			err = t.exec(ctx, c.Call)
+			err = t.exec(ctx, c.Calls)
 		case loop.Settle:
 			err = t.put(ctx, harness.Usage{}, loop.Ended{Message: loop.Result(c.Call, c.Text, true, c.Unknown)})
 		case loop.Note:
@@ -187,63 +188,17 @@ func (t *Turn) later(r loop.Record) {
 	t.state, _ = loop.Step(t.state, r)
 }
 
-func (t *Turn) put(ctx context.Context, u harness.Usage, r loop.Record) error {
-	all := append(t.pending, r)
+// put stores records, and those that were kept for later before them.
+func (t *Turn) put(ctx context.Context, u harness.Usage, records ...loop.Record) error {
+	all := append(t.pending, records...)
 	if _, err := t.Sink.Put(ctx, u, all...); err != nil {
 		return err
 	}
 	t.pending = nil
-	t.state, _ = loop.Step(t.state, r)
+	for _, r := range records {
+		t.state, _ = loop.Step(t.state, r)
+	}
 	return nil
-}
-
-func (t *Turn) judge(ctx context.Context, c harness.ToolCall) loop.Record {
-	tl, input, refusal := t.Steps.Tools.Prepare(c)
-	if refusal != nil {
-		// What cannot run needs no consent: the set answers it, in words for
-		// the model.
-		return loop.Judged{CallID: c.ID, Permission: string(tool.Allow), Rule: "not runnable"}
-	}
-	call := t.toolCall(c)
-	call.Input = input
-	v := t.Steps.Policy.Judge(ctx, call, tl, c)
-	return loop.Judged{CallID: c.ID, Permission: string(v.Permission), Rule: v.Rule, Reason: v.Reason}
-}
-
-func (t *Turn) exec(ctx context.Context, c harness.ToolCall) error {
-	repeatable := true
-	if tl, ok := t.Steps.Tools.Lookup(c.Name); ok {
-		repeatable = tl.Replay == tool.Safe || tl.Replay == tool.Idempotent
-	}
-	if err := t.put(ctx, harness.Usage{}, loop.Began{CallID: c.ID, Repeatable: repeatable}); err != nil {
-		return err
-	}
-	res := t.Steps.Tools.Run(ctx, c, t.toolCall(c))
-	if err := ctx.Err(); err != nil && res.Unknown {
-		return err // nobody knows what it did: that is for whoever resumes
-	}
-	m := harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &res}}}
-	return t.put(ctx, harness.Usage{}, loop.Ended{Message: m})
-}
-
-func (t *Turn) toolCall(c harness.ToolCall) tool.Call {
-	return tool.Call{
-		Key: c.ID, Session: t.Session, Run: t.Run, Message: t.First, Dir: t.Dir,
-		Input: c.Input, Foreign: t.foreign(),
-	}
-}
-
-// foreign reports whether text that neither the person nor the model wrote
-// came into this turn. What the memory tools say is cairn's own.
-func (t *Turn) foreign() bool {
-	for _, m := range t.state.Messages() {
-		for _, p := range m.Parts {
-			if p.Kind == harness.PartResult && p.Result.Name != "save_memory" && p.Result.Name != "recall_memories" {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {

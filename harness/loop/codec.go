@@ -30,6 +30,10 @@ func Encode(r Record) (Encoded, error) {
 		e.Kind, e.Message = "answered", r.Message
 	case Judged:
 		e.Kind = "judged"
+	case Decided:
+		e.Kind = "decided"
+	case Resolved:
+		e.Kind = "resolved"
 	case Began:
 		e.Kind = "began"
 	case Ended:
@@ -68,6 +72,10 @@ func Decode(e Encoded) (Record, error) {
 		return r, err
 	case "judged":
 		return decode[Judged](e)
+	case "decided":
+		return decode[Decided](e)
+	case "resolved":
+		return decode[Resolved](e)
 	case "began":
 		return decode[Began](e)
 	case "ended":

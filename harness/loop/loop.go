@@ -40,12 +40,40 @@ type (
 		Usage   harness.Usage      `json:"usage"`
 		Attempt int                `json:"attempt"`
 	}
-	// Judged is the policy's verdict on a call: "allow", "ask" or "deny".
+	// Judged is the policy's verdict on a call: "allow", "ask" or "deny", or
+	// "later" if it can be judged only when a call before it has ended, because
+	// both touch the same.
 	Judged struct {
 		CallID     string `json:"call"`
 		Permission string `json:"permission"`
 		Rule       string `json:"rule,omitempty"`
 		Reason     string `json:"reason,omitempty"`
+		// Sequential says that the calls of this reply run one after the other.
+		Sequential bool `json:"sequential,omitempty"`
+		// Unasked says that a person would have been asked if there was one.
+		Unasked bool `json:"unasked,omitempty"`
+		// Proposal is what a person is shown, Digest what it stands for.
+		Proposal *harness.Proposal `json:"proposal,omitempty"`
+		Digest   string            `json:"digest,omitempty"`
+	}
+	// Decided is a person's consent to a call as it was shown, or their refusal.
+	Decided struct {
+		CallID   string `json:"call"`
+		Approved bool   `json:"approved,omitempty"`
+		Digest   string `json:"digest,omitempty"`
+		// Reason is what a refusal tells the model.
+		Reason string             `json:"reason,omitempty"`
+		By     string             `json:"by,omitempty"`
+		Scope  harness.GrantScope `json:"scope,omitempty"`
+		Rule   string             `json:"rule,omitempty"`
+	}
+	// Resolved is what a person said about an uncertain call or a question.
+	// What they gave as its result follows in [Ended], an abort in the records
+	// that end the run.
+	Resolved struct {
+		CallID string              `json:"call"`
+		How    harness.DecisionHow `json:"how"`
+		By     string              `json:"by,omitempty"`
 	}
 	// Began is written before a tool runs, so that a crash leaves a trace.
 	Began struct {
@@ -84,6 +112,8 @@ type (
 func (Started) record()  {}
 func (Answered) record() {}
 func (Judged) record()   {}
+func (Decided) record()  {}
+func (Resolved) record() {}
 func (Began) record()    {}
 func (Ended) record()    {}
 func (Noted) record()    {}
@@ -106,8 +136,9 @@ type (
 	}
 	// Judge asks the policy about one call. Its outcome is [Judged].
 	Judge struct{ Call harness.ToolCall }
-	// Exec runs one tool between [Began] and [Ended].
-	Exec struct{ Call harness.ToolCall }
+	// Exec runs tools at the same time, each between [Began] and [Ended]. A call
+	// whose verdict has changed since is not run: its outcome is [Judged].
+	Exec struct{ Calls []harness.ToolCall }
 	// Settle answers a call that is not run. Its outcome is [Ended].
 	Settle struct {
 		Call    harness.ToolCall

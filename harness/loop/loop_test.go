@@ -85,7 +85,11 @@ func describe(c loop.Command) string {
 	case loop.Judge:
 		return "Judge " + c.Call.ID
 	case loop.Exec:
-		return "Exec " + c.Call.ID
+		var ids []string
+		for _, call := range c.Calls {
+			ids = append(ids, call.ID)
+		}
+		return "Exec " + strings.Join(ids, " ")
 	case loop.Settle:
 		return "Settle " + c.Call.ID + " " + c.Text
 	case loop.Note:
@@ -345,7 +349,7 @@ func outcome(t *rapid.T, cmd loop.Command, s loop.State) loop.Record {
 	case loop.Judge:
 		return loop.Judged{CallID: c.Call.ID, Permission: rapid.SampledFrom([]string{"allow", "deny"}).Draw(t, "verdict")}
 	case loop.Exec:
-		return loop.Ended{Message: loop.Result(c.Call, "ok", false, false)}
+		return loop.Ended{Message: loop.Result(rapid.SampledFrom(c.Calls).Draw(t, "first"), "ok", false, false)}
 	case loop.Settle:
 		return loop.Ended{Message: loop.Result(c.Call, c.Text, true, false)}
 	case loop.Note:

@@ -18,6 +18,11 @@ type Verdict struct {
 	Reason string
 	// Rule names the rule that decided.
 	Rule string
+	// Unasked says that it is a denial only because nobody can be asked.
+	Unasked bool
+	// Session and Always are rules that would allow the call, to be offered
+	// with an approval for the session and for always; empty if there is none.
+	Session, Always string
 }
 
 // Policy judges calls. Implementations are safe for concurrent use.
@@ -47,7 +52,7 @@ func (s Static) Judge(_ context.Context, c tool.Call, t tool.Tool, _ harness.Too
 	case s.Interactive:
 		v.Permission = tool.Ask
 	default:
-		v.Permission = tool.Deny
+		v.Permission, v.Unasked = tool.Deny, true
 		v.Reason = join("nobody can be asked here", v.Reason)
 	}
 	if v.Permission == tool.Deny && v.Reason == "" {

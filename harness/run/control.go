@@ -79,7 +79,19 @@ func (l *Local) idle(ctx context.Context, id harness.RunID, wanted func(harness.
 // Get implements [harness.Engine].
 func (l *Local) Get(ctx context.Context, id harness.RunID) (harness.Run, error) {
 	r, err := l.o.Journal.Get(ctx, id)
-	return l.seen(r), err
+	if err != nil {
+		return r, err
+	}
+	r = l.seen(r)
+	if r.Status.Closed() || r.Status == harness.RunRunning && !r.Interrupted {
+		return r, nil
+	}
+	_, state, err := l.load(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	r.Pending = waiting(r, state)
+	return r, nil
 }
 
 // List implements [harness.Engine].

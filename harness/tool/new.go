@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"cairn/harness"
 )
 
 // Option changes a tool as [New] makes it.
@@ -25,6 +27,19 @@ func WithTimeout(d time.Duration) Option { return func(t *Tool) { t.Timeout = d 
 func WithJudge(judge func(Call) (Permission, string)) Option {
 	return func(t *Tool) { t.Judge = judge }
 }
+
+// WithTouches sets what says what a call would touch.
+func WithTouches(touches func(Call) ([]Access, error)) Option {
+	return func(t *Tool) { t.Touches = touches }
+}
+
+// WithPropose sets what says what a call would do.
+func WithPropose(propose func(ctx context.Context, c Call) (harness.Proposal, error)) Option {
+	return func(t *Tool) { t.Propose = propose }
+}
+
+// WithRetry makes a call again that failed for a passing reason.
+func WithRetry(r Retry) Option { return func(t *Tool) { t.Retry = r } }
 
 // Sequential makes the calls of one reply run one after the other.
 func Sequential() Option { return func(t *Tool) { t.Sequential = true } }

@@ -7,7 +7,10 @@ package tool
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"cairn/harness"
@@ -54,6 +57,50 @@ type Call struct {
 	Input json.RawMessage
 	// Foreign says that tool, file or MCP text entered the turn before.
 	Foreign bool
+	// Attempt counts the tries within one execution, from 1.
+	Attempt int
+	// State, if not empty, is the [harness.Proposal] State that a person agreed
+	// to. A tool must not act on anything in another state.
+	State string
+}
+
+// AccessKind says what a call does to something.
+type AccessKind string
+
+// The kinds of access.
+const (
+	// AccessRun runs the shell text Command.
+	AccessRun AccessKind = "run"
+	// AccessRead and AccessWrite touch the file or directory Path.
+	AccessRead  AccessKind = "read"
+	AccessWrite AccessKind = "write"
+	// AccessFetch reads the address URL.
+	AccessFetch AccessKind = "fetch"
+)
+
+// Access is one thing that a call would touch, as rules match it.
+type Access struct {
+	Kind AccessKind
+	// Command is the whole text for the shell.
+	Command string
+	// Path is absolute and real: all links in it are resolved, also for a file
+	// that does not exist yet. Root is the allowed directory that it is in, real
+	// as well; empty if it is in none.
+	Path, Root string
+	// URL is the address in full.
+	URL string
+}
+
+// Retry says how often a call that failed for a passing reason is made again.
+// It counts for safe and idempotent tools only.
+type Retry struct {
+	// Attempts are all tries, the first one too; 0 and 1 mean no retry.
+	Attempts int
+	// Wait is the pause before the second try; it doubles up to 30 s. 0 means
+	// 0.5 s.
+	Wait time.Duration
+	// If, when set, says that a result which is no error is worth another try.
+	If func(result string) bool
 }
 
 // Tool is one thing the model may do.
@@ -69,8 +116,27 @@ type Tool struct {
 	Timeout time.Duration
 	// Judge, if set, may turn Permission into a stricter one for a call.
 	Judge func(Call) (Permission, string)
+	// Touches, if set, returns what a call would touch, for the rules. A tool
+	// without it is matched by its name alone. An error is a reason not to run
+	// the call at all, in words for the model.
+	Touches func(Call) ([]Access, error)
+	// Propose, if set, says what a call would do, for the person who is asked.
+	// Without it the arguments are shown. An error is as in Touches.
+	Propose func(ctx context.Context, c Call) (harness.Proposal, error)
+	// Retry is what a passing failure leads to; see [Transient].
+	Retry Retry
 	// Run does it. Its error becomes a failed result of that one line.
 	Run func(ctx context.Context, c Call) (string, error)
+}
+
+// Fingerprint is a digest of what a model and a person were told of the tool:
+// its name, description and schema. A tool with another one is another tool.
+func (t Tool) Fingerprint() string {
+	h := sha256.New()
+	for _, part := range [][]byte{[]byte(t.Name), []byte(t.Description), t.Schema} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Spec is the tool as models see it.

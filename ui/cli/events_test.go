@@ -58,7 +58,16 @@ func samples() []harness.Event {
 		}),
 		e(harness.EventRecovery, func(x *harness.Event) { x.Seq, x.Text = 6, "the answer was cut at the model's limit; going on" }),
 		e(harness.EventApproval, func(x *harness.Event) { x.Seq, x.Call = 7, call }),
+		e(harness.EventQuestion, func(x *harness.Event) {
+			x.Seq = 7
+			x.Pending = &harness.Pending{
+				Call:     harness.ToolCall{ID: "c2", Name: "ask_user", Input: []byte(`{}`)},
+				Proposal: &harness.Proposal{Kind: harness.ProposalQuestion, Body: "Which one?", Choices: []string{"a", "b"}},
+				Digest:   "9f86d081",
+			}
+		}),
 		e(harness.EventUncertain, func(x *harness.Event) { x.Seq, x.Call = 8, call }),
+		e(harness.EventDecided, func(x *harness.Event) { x.Seq, x.Call, x.Text = 8, call, "approved by ada (chat)" }),
 		e(harness.EventCondensed, func(x *harness.Event) { x.Seq, x.Text = 9, "24 messages were condensed" }),
 		e(harness.EventMemory, func(x *harness.Event) { x.Text = "saved f3" }),
 		e(harness.EventResult, func(x *harness.Event) {

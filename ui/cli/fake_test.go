@@ -197,3 +197,7 @@ func (m fakeModels) Keys(context.Context) ([]KeyState, error) {
 func (m fakeModels) Servers(context.Context) ([]Server, error) {
 	return []Server{{Name: "ollama", Address: "http://127.0.0.1:11434", Models: []string{"qwen"}}}, nil
 }
+
+func (e *fakeEngine) Decide(context.Context, harness.Lease, harness.RunID, ...harness.Decision) (harness.RunHandle, error) {
+	return nil, harness.ErrNotFound
+}

@@ -110,6 +110,11 @@ const (
 	// WantEdit is Text in the person's editor; what [Model.Edited] returns
 	// brings it back.
 	WantEdit
+	// WantRuns is the list of runs.
+	WantRuns
+	// WantPermissions is the rules in force and the standing permissions of
+	// the session.
+	WantPermissions
 )
 
 // Intent is what a chat wants of the root, which acts on it in the same call.

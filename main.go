@@ -20,8 +20,6 @@ import (
 	"cairn/harness"
 	"cairn/harness/agent"
 	"cairn/harness/memory"
-	"cairn/harness/model"
-	"cairn/harness/model/catalogue"
 	"cairn/harness/model/choose"
 	"cairn/harness/model/offline"
 	"cairn/harness/policy"
@@ -43,6 +41,9 @@ import (
 func main() {
 	// Libraries that print to the standard logger would write over the screen.
 	log.SetOutput(io.Discard)
+	if err := cli.Harden(); err != nil {
+		fmt.Fprintln(os.Stderr, "cairn:", err)
+	}
 	ctx, stop := cli.SignalContext(context.Background())
 	var p program
 	code := cli.Main(ctx, cli.System(), os.Args[1:], cli.Wire{
@@ -54,7 +55,7 @@ func main() {
 			return p.newEngine(s, setup, false)
 		},
 		Models: func(_ context.Context, setup cli.Setup) (cli.Models, error) {
-			return models{p.environment(setup)}, nil
+			return cli.NewModels(p.environment(setup)), nil
 		},
 		Chat: p.openChat, Plain: p.openPlain, Themes: themes.Names, Actions: actions,
 		Engines: []string{bolt.Engine},
@@ -72,7 +73,7 @@ type program struct {
 // environment is where keys, addresses and models come from: one for all parts
 // of a start, which has one configuration.
 func (p *program) environment(setup cli.Setup) choose.Env {
-	p.once.Do(func() { p.env = environment(setup) })
+	p.once.Do(func() { p.env = setup.Environment() })
 	return p.env
 }
 
@@ -279,84 +280,6 @@ func used(ctx context.Context, facts harness.Facts, setup cli.Setup, ids []strin
 	if err := facts.Used(ctx, ids...); err != nil {
 		setup.Log.Warn("count use of facts", slog.Any("error", err))
 	}
-}
-
-func environment(setup cli.Setup) choose.Env {
-	var o catalogue.Overrides
-	bases := map[string]string{}
-	for name, p := range setup.Config.Providers {
-		bases[name] = p.BaseURL
-		o.Providers = append(o.Providers, catalogue.Provider{ID: name, Kind: catalogue.Kind(p.Kind), BaseURL: p.BaseURL})
-	}
-	for name, limits := range setup.Config.Models {
-		o.Models = append(o.Models, overridden(name, limits))
-	}
-	return choose.Env{
-		Getenv: setup.Getenv, BaseURLs: bases, Catalogue: catalogue.New(o),
-		Key: func(provider string) string { return setup.Config.Providers[provider].APIKey },
-	}
-}
-
-// overridden is what a configuration says of a model.
-func overridden(name string, l cli.ModelLimits) model.Info {
-	i := model.Info{ID: name, PriceKnown: l.InputPrice != nil || l.OutputPrice != nil}
-	set(&i.Window, l.Window)
-	set(&i.MaxOutput, l.MaxOutput)
-	set(&i.InputPrice, l.InputPrice)
-	set(&i.OutputPrice, l.OutputPrice)
-	return i
-}
-
-func set[T any](to, from *T) {
-	if from != nil {
-		*to = *from
-	}
-}
-
-// models answers the command line's questions about models.
-type models struct{ env choose.Env }
-
-// List implements [cli.Models].
-func (m models) List(context.Context) ([]cli.ModelInfo, error) {
-	var list []cli.ModelInfo
-	for _, p := range m.env.Catalogue.Providers() {
-		from := m.env.KeyFrom(p.ID)
-		for _, i := range p.Models {
-			list = append(list, cli.ModelInfo{
-				Name: i.ID, Window: i.Window, MaxOutput: i.MaxOutput, InputPrice: i.InputPrice, OutputPrice: i.OutputPrice,
-				PriceKnown: i.PriceKnown, Key: from, Local: p.Local,
-			})
-		}
-	}
-	return list, nil
-}
-
-// Default implements [cli.Models].
-func (m models) Default(ctx context.Context) (name, why string, err error) {
-	name, why = m.env.Default(ctx)
-	return name, why, nil
-}
-
-// Validate implements [cli.Models].
-func (m models) Validate(_ context.Context, name string) (string, error) { return m.env.Resolve(name) }
-
-// Keys implements [cli.Models].
-func (m models) Keys(context.Context) ([]cli.KeyState, error) {
-	var list []cli.KeyState
-	for _, id := range catalogue.Main() {
-		p, _ := m.env.Catalogue.Provider(id)
-		list = append(list, cli.KeyState{Provider: id, From: m.env.KeyFrom(id), Wanted: p.KeyVars[0], Address: m.env.Address(id)})
-	}
-	return list, nil
-}
-
-// Servers implements [cli.Models].
-func (m models) Servers(ctx context.Context) ([]cli.Server, error) {
-	var list []cli.Server
-	for _, s := range m.env.Local(ctx) {
-		list = append(list, cli.Server{Name: s.Provider, Address: s.BaseURL, Models: s.Models})
-	}
-	return list, nil
 }
 
 // deps is what both front ends are made of.

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+
+	"cairn/harness/model"
+	"cairn/harness/model/catalogue"
+	chooser "cairn/harness/model/choose"
+)
+
+// Environment is where keys, addresses and models come from under the
+// configuration.
+func (s Setup) Environment() chooser.Env {
+	var o catalogue.Overrides
+	bases := map[string]string{}
+	for name, p := range s.Config.Providers {
+		bases[name] = p.BaseURL
+		o.Providers = append(o.Providers, catalogue.Provider{ID: name, Kind: catalogue.Kind(p.Kind), BaseURL: p.BaseURL})
+	}
+	for name, limits := range s.Config.Models {
+		o.Models = append(o.Models, overridden(name, limits))
+	}
+	return chooser.Env{
+		Getenv: s.Getenv, BaseURLs: bases, Catalogue: catalogue.New(o),
+		Key: func(provider string) string { return s.Config.Providers[provider].APIKey },
+	}
+}
+
+// overridden is what a configuration says of a model.
+func overridden(name string, l ModelLimits) model.Info {
+	i := model.Info{ID: name, PriceKnown: l.InputPrice != nil || l.OutputPrice != nil}
+	override(&i.Window, l.Window)
+	override(&i.MaxOutput, l.MaxOutput)
+	override(&i.InputPrice, l.InputPrice)
+	override(&i.OutputPrice, l.OutputPrice)
+	return i
+}
+
+func override[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// NewModels returns what answers questions about the models of env.
+func NewModels(env chooser.Env) Models { return models{env} }
+
+type models struct{ env chooser.Env }
+
+// List implements [Models].
+func (m models) List(context.Context) ([]ModelInfo, error) {
+	var list []ModelInfo
+	for _, p := range m.env.Catalogue.Providers() {
+		from := m.env.KeyFrom(p.ID)
+		for _, i := range p.Models {
+			list = append(list, ModelInfo{
+				Name: i.ID, Window: i.Window, MaxOutput: i.MaxOutput, InputPrice: i.InputPrice, OutputPrice: i.OutputPrice,
+				PriceKnown: i.PriceKnown, Key: from, Local: p.Local,
+			})
+		}
+	}
+	return list, nil
+}
+
+// Default implements [Models].
+func (m models) Default(ctx context.Context) (name, why string, err error) {
+	name, why = m.env.Default(ctx)
+	return name, why, nil
+}
+
+// Validate implements [Models].
+func (m models) Validate(_ context.Context, name string) (string, error) { return m.env.Resolve(name) }
+
+// Keys implements [Models].
+func (m models) Keys(context.Context) ([]KeyState, error) {
+	var list []KeyState
+	for _, id := range catalogue.Main() {
+		p, _ := m.env.Catalogue.Provider(id)
+		list = append(list, KeyState{Provider: id, From: m.env.KeyFrom(id), Wanted: p.KeyVars[0], Address: m.env.Address(id)})
+	}
+	return list, nil
+}
+
+// Servers implements [Models].
+func (m models) Servers(ctx context.Context) ([]Server, error) {
+	var list []Server
+	for _, s := range m.env.Local(ctx) {
+		list = append(list, Server{Name: s.Provider, Address: s.BaseURL, Models: s.Models})
+	}
+	return list, nil
+}

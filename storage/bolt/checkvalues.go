@@ -109,6 +109,7 @@ func (c *crossCheck) begin(ctx context.Context, t *tx) error {
 		func() error { _, err := t.d.Facts().v.all(ctx, t); return err },
 		func() error { _, err := t.d.Notes().v.all(ctx, t); return err },
 		func() error { return t.eachChatDraft(func([]byte, chatDraft) error { return nil }) },
+		t.checkGrants,
 	}
 	for _, check := range checks {
 		if err := c.report.note(check()); err != nil {
@@ -157,6 +158,9 @@ func (c *crossCheck) checkSession(t *tx, id harness.SessionID) (done bool, err e
 		return false, nil
 	}
 	if _, err := s.draft(); err != nil {
+		return true, err
+	}
+	if err := s.checkGrants(); err != nil {
 		return true, err
 	}
 	where, err := t.root("where")

@@ -43,6 +43,11 @@ func populated(t *testing.T) string {
 		_, err = db.Notes().Save(ctx, harness.Note{Session: id, Title: "Note", Body: text(i)}, "")
 		ok(t, err)
 	}
+	for i, id := range []harness.SessionID{"", "beta", "beta", "gamma", "", "trashed"} {
+		_, err := db.Grants().Save(ctx, harness.Grant{Session: id, Rule: fmt.Sprintf("run_command(rule %d)", i), Tool: "a tool"})
+		ok(t, err)
+	}
+	ok(t, db.Grants().Revoke(ctx, "g3"))
 	edited := "An edited fact"
 	_, err = db.Facts().Edit(ctx, "f2", harness.FactEdit{Text: &edited})
 	ok(t, err)
@@ -114,6 +119,8 @@ func ask(t *testing.T, db *bolt.DB) (answers, map[string]error) {
 		keep("draft "+string(id), draft, err)
 		runs, err := db.Journal().List(ctx, harness.RunFilter{Session: id})
 		keep("runs of "+string(id), runs, err)
+		grants, err := db.Grants().List(ctx, id)
+		keep("grants in "+string(id), grants, err)
 	}
 	draft, err := db.Drafts().Load(ctx, "nosession")
 	keep("draft of a chat", draft, err)

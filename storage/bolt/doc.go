@@ -14,6 +14,7 @@
 //	  systems/<sha256>          long system prompts of the session and its runs, once each
 //	  facts/<id>, notes/<id>    the current revision
 //	  revisions/<id>/<n>        the older ones, facts' and notes'
+//	  grants/<n>                permissions that count in the session
 //	sessions/*                  facts and notes of no session
 //	asks/<session>              who wants a session that somebody else has open
 //	drafts/<n>                  unsent text of a chat that has no message yet
@@ -25,7 +26,9 @@
 //	trash/<kind>/<time><id>     what was deleted
 //	prompts/<seq>               sent prompts
 //	usage/<day>/<model>         tokens and cost
-//	inbox, grants, limits, postings   empty as yet
+//	grants/<n>                  permissions that always count, and where the others are
+//	grants/book                 how many there ever were
+//	inbox, limits, postings     empty as yet
 //
 // What is listed twice is listed so that a key that vanished through damage is
 // noticed: a session is in sessions/ and in where/, its info names its place in

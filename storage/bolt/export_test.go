@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"cairn/harness"
@@ -61,6 +62,56 @@ func (d *DB) ReplaceAfter(ctx context.Context, fresh string, between func()) err
 	}
 	between()
 	return d.exclusive(ctx, "test", func() error { return d.replaceUnchanged(fresh, since) })
+}
+
+// Vanish removes a number from the bucket at a path, as damage would.
+func (d *DB) Vanish(ctx context.Context, n int, path ...string) error {
+	return d.update(ctx, "vanish", func(t *tx) error {
+		b, err := t.root(path[0])
+		for _, name := range path[1:] {
+			if err == nil {
+				b, err = b.must(name)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return b.del(number(n))
+	})
+}
+
+// WithoutGrants writes the counters as a cairn that knows no grants does.
+func (d *DB) WithoutGrants(ctx context.Context) error {
+	return d.update(ctx, "write the counters", func(t *tx) error {
+		c, err := t.counters()
+		if err != nil {
+			return err
+		}
+		c.Grants = 0
+		return nil
+	})
+}
+
+// DropSession removes a session's bucket as a cairn that knows no grants does.
+func (d *DB) DropSession(ctx context.Context, id harness.SessionID) error {
+	return d.update(ctx, "purge", func(t *tx) error {
+		s, _, err := t.find(id)
+		if err != nil {
+			return err
+		}
+		if err := s.unlist(); err != nil {
+			return err
+		}
+		where, err := t.root("where")
+		if err != nil {
+			return err
+		}
+		sessions, err := t.root("sessions")
+		if err != nil {
+			return err
+		}
+		return errors.Join(where.del(whereSession(id)), sessions.drop(string(id)))
+	})
 }
 
 // ErrWritten says that somebody wrote between.

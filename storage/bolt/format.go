@@ -52,14 +52,17 @@ type counters struct {
 	// The prompts are numbered from FirstPrompt to LastPrompt.
 	FirstPrompt int `json:"first_prompt"`
 	LastPrompt  int `json:"last_prompt"`
+	// Grants is the number of writes in grants/book. It is 0, and says nothing,
+	// if a cairn that knows no grants wrote the counters last.
+	Grants int `json:"grants,omitempty"`
 }
 
 // rootBuckets are the top-level buckets. They exist in every file.
 func rootBuckets() []string {
 	return []string{
-		"meta", "sessions", "asks", "drafts", "where", "keys", "texts", "recent", "unfinished", "trash", "prompts", "usage",
+		"meta", "sessions", "asks", "drafts", "where", "keys", "texts", "recent", "unfinished", "trash", "prompts", "usage", "grants",
 		// These are for what is to come, so that it needs no new schema.
-		"inbox", "grants", "limits", "postings",
+		"inbox", "limits", "postings",
 	}
 }
 

@@ -93,6 +93,9 @@ func (t *tx) purgeSession(ctx context.Context, id harness.SessionID, before time
 	if err := t.dropPrompts(id); err != nil {
 		return false, err
 	}
+	if err := s.dropGrants(); err != nil {
+		return false, err
+	}
 	if len(forked) > 0 {
 		return true, s.hide(forked)
 	}

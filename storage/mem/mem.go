@@ -38,7 +38,10 @@ type Store struct {
 	facts         shelf[harness.Fact]
 	notes         shelf[harness.Note]
 	usage         map[string]map[string]harness.Usage
-	watchers      map[chan struct{}]bool
+	// grants are in the order of their ids, lastGrant counts them all.
+	grants    []harness.Grant
+	lastGrant int
+	watchers  map[chan struct{}]bool
 }
 
 // New returns an empty store. A nil clock is time.Now.

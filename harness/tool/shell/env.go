@@ -1,0 +1,56 @@
+package shell
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// passed are the variables that a command gets as they are. There are names
+// only, no patterns: "LC_API_KEY" is no locale.
+var passed = append([]string{ //nolint:gochecknoglobals // a table that nobody changes
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "TMPDIR", "LANG", "LC_ALL", "LC_ADDRESS", "LC_COLLATE", "LC_CTYPE",
+	"LC_IDENTIFICATION", "LC_MEASUREMENT", "LC_MESSAGES", "LC_MONETARY", "LC_NAME", "LC_NUMERIC", "LC_PAPER", "LC_TELEPHONE", "LC_TIME",
+}, systemVariables...)
+
+// environment returns what a command gets: nothing but the short list, what
+// was declared, and what keeps programs from asking, paging and colouring.
+func (r *runner) environment(dir string) []string {
+	all := variables(r.o.Environ())
+	env := map[string]string{
+		"PWD": dir, "TERM": "dumb", "NO_COLOR": "1",
+		"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0",
+	}
+	for _, name := range slices.Concat(passed, declared(r.o.Env, all)) {
+		if value, ok := all[name]; ok {
+			env[name] = value
+		}
+	}
+	out := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, name+"="+env[name])
+	}
+	return out
+}
+
+// declared returns the names that are set, once each.
+func declared(names []string, all map[string]string) []string {
+	var out []string
+	for _, name := range names {
+		if _, ok := all[name]; ok && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// variables reads an environment; of equal names the last one counts.
+func variables(environ []string) map[string]string {
+	all := make(map[string]string, len(environ))
+	for _, entry := range environ {
+		if name, value, ok := strings.Cut(entry, "="); ok && name != "" {
+			all[name] = value
+		}
+	}
+	return all
+}

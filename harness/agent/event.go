@@ -17,7 +17,7 @@ func EventsOf(s loop.State, r loop.Record, at Stored, when time.Time) []harness.
 		events = append(events, e)
 	}
 	if rested, ok := r.(loop.Rested); ok && rested.Status == harness.RunAwaiting {
-		for i, p := range s.Pending() {
+		for i, p := range s.Waiting() {
 			if i > 0 {
 				events = append(events, asks(harness.Event{At: when}, p))
 			}
@@ -64,7 +64,7 @@ func EventOf(s loop.State, r loop.Record, at Stored, when time.Time) (e harness.
 		c := s.Call(r.CallID)
 		e.Type, e.Call, e.Text = harness.EventDecided, &c, by(string(r.How), r.By)
 	case loop.Rested:
-		if pending := s.Pending(); r.Status == harness.RunAwaiting && len(pending) > 0 {
+		if pending := s.Waiting(); r.Status == harness.RunAwaiting && len(pending) > 0 {
 			return asks(e, pending[0]), true
 		}
 		return e, false
@@ -107,10 +107,12 @@ func by(text, who string) string {
 	return text + " by " + who
 }
 
-// The tool that writes memory and how its result begins if it wrote something.
+// The tools of memory, and how the result of a save begins if it wrote
+// something.
 const (
-	saveTool  = "save_memory"
-	savedText = "Remembered: "
+	saveTool   = "save_memory"
+	recallTool = "recall_memories"
+	savedText  = "Remembered: "
 )
 
 // remembered returns the line that tells of a fact or note which the message, a

@@ -148,8 +148,7 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 		case loop.CallModel:
 			err = t.callModel(t.Soft, c) //nolint:contextcheck // an answer stops when the turn is to rest
 		case loop.Judge:
-			r, _ := t.judge(ctx, c.Call)
-			t.later(r)
+			t.later(t.judge(ctx, c.Call).record)
 		case loop.Exec:
 			err = t.exec(ctx, c.Calls)
 		case loop.Settle:

@@ -16,31 +16,33 @@ var ErrDecision = errors.New("not an answer to what is asked")
 // does not wait, [harness.ErrStale] if it waits with something else than what
 // was shown, [ErrDecision] if the decision does not fit.
 func Decide(s State, ds ...harness.Decision) ([]Record, error) {
+	if len(ds) == 0 {
+		return nil, fmt.Errorf("nothing was decided: %w", ErrDecision)
+	}
 	waiting := map[string]harness.Pending{}
 	for _, p := range s.Waiting() {
 		waiting[p.Call.ID] = p
 	}
 	var records []Record
+	abort := false
 	for _, d := range ds {
 		p, ok := waiting[d.Call]
 		if !ok {
 			return nil, fmt.Errorf("call %s does not wait for a decision: %w", d.Call, harness.ErrNotFound)
-		}
-		if !p.Uncertain && d.Digest != p.Digest {
-			return nil, fmt.Errorf("call %s is not what was shown any more: %w", d.Call, harness.ErrStale)
 		}
 		delete(waiting, d.Call)
 		rs, err := decide(p, d)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range rs {
+		records = append(records, rs...)
+		abort = abort || d.How == harness.DecideAbort
+	}
+	if abort {
+		for _, r := range records {
 			s, _ = Step(s, r)
 		}
-		records = append(records, rs...)
-		if d.How == harness.DecideAbort {
-			return append(records, Cancel(s, nil, "", false, harness.StopCancelled)...), nil
-		}
+		records = append(records, Cancel(s, nil, "", false, harness.StopCancelled)...)
 	}
 	return records, nil
 }
@@ -49,6 +51,11 @@ func Decide(s State, ds ...harness.Decision) ([]Record, error) {
 func decide(p harness.Pending, d harness.Decision) ([]Record, error) {
 	resolved := Resolved{CallID: d.Call, How: d.How, By: d.By}
 	switch {
+	case d.Digest != p.Digest && !(p.Uncertain && d.Digest == ""):
+		return nil, fmt.Errorf("call %s is not what was shown any more: %w", d.Call, harness.ErrStale)
+	case p.Digest == "" && d.How == harness.DecideApprove && !p.Uncertain:
+		// An older version did not keep what it showed. Resuming asks anew.
+		return nil, fmt.Errorf("what call %s would do was not kept; resume the run to be shown it: %w", d.Call, harness.ErrStale)
 	case p.Uncertain && d.How == harness.DecideResult:
 		return []Record{resolved, Ended{Message: Result(p.Call, d.Text, false, false)}}, nil
 	case p.Uncertain && d.How == harness.DecideRetry:

@@ -52,9 +52,11 @@ type (
 		Sequential bool `json:"sequential,omitempty"`
 		// Unasked says that a person would have been asked if there was one.
 		Unasked bool `json:"unasked,omitempty"`
-		// Proposal is what a person is shown, Digest what it stands for.
+		// Proposal is what a person is shown, Digest what it stands for, Tool the
+		// fingerprint of the tool as it was then.
 		Proposal *harness.Proposal `json:"proposal,omitempty"`
 		Digest   string            `json:"digest,omitempty"`
+		Tool     string            `json:"tool,omitempty"`
 	}
 	// Decided is a person's consent to a call as it was shown, or their refusal.
 	Decided struct {

@@ -15,6 +15,7 @@ const (
 	noteResume  = "Your last reply was interrupted before its end. Go on exactly where it stopped, without repeating anything."
 	noteNothing = "the call began and was interrupted; whether it took effect is unknown"
 	noteNever   = "not run: the turn was stopped before this call"
+	noteTried   = "it began before and was interrupted, so it may have taken effect"
 	// noteDeclined says that a person refused; their reason follows.
 	noteDeclined = "permission denied by the person"
 )
@@ -35,89 +36,6 @@ func (s State) Next() Command {
 	default:
 		return CallModel{Step: s.steps + 1, Grow: s.cuts, NoTools: s.final}
 	}
-}
-
-// nextCalls returns what the calls of the last answer need, nil if all have
-// ended: first those that nobody runs are answered, then all are judged, then
-// what may run runs, at the same time unless one of them must not, and only
-// then the run waits for a person.
-func (s State) nextCalls() Command {
-	var open []call
-	for _, c := range s.calls {
-		if c.ended {
-			continue
-		}
-		if text, ok := s.refused(c); ok {
-			return Settle{Call: c.ToolCall, Text: text}
-		}
-		open = append(open, c)
-	}
-	for i, c := range open {
-		if !c.uncertain() && (c.verdict == "" || c.verdict == verdictLater && i == 0) {
-			return Judge{Call: c.ToolCall}
-		}
-	}
-	return s.dispatch(open)
-}
-
-// refused returns why a call is not run, if it is not.
-func (s State) refused(c call) (text string, ok bool) {
-	switch {
-	case s.refuse != "":
-		return s.refuse, true
-	case c.Malformed != "":
-		return "not run: the arguments are not a JSON object: " + clip(c.Malformed, 200), true
-	case c.uncertain(), c.verdict == "":
-		return "", false
-	case c.declined && c.reason != "":
-		return noteDeclined + ": " + c.reason, true
-	case c.declined:
-		return noteDeclined, true
-	case c.verdict != verdictAllow && c.verdict != verdictAsk && c.verdict != verdictLater:
-		return "permission denied: " + c.reason, true
-	default:
-		return "", false
-	}
-}
-
-// dispatch returns the calls that may run now, or the rest in which the run
-// waits for a person.
-func (s State) dispatch(open []call) Command {
-	if len(open) == 0 {
-		return nil
-	}
-	may := open
-	if s.sequential() {
-		may = open[:1]
-	}
-	var run []harness.ToolCall
-	for _, c := range may {
-		if c.runnable() {
-			run = append(run, c.ToolCall)
-		}
-	}
-	if len(run) > 0 {
-		return Exec{Calls: run}
-	}
-	return Rest{Status: harness.RunAwaiting, Pending: s.Waiting()}
-}
-
-// sequential reports whether a call of the answer must not run beside others.
-func (s State) sequential() bool {
-	for _, c := range s.calls {
-		if c.sequential {
-			return true
-		}
-	}
-	return false
-}
-
-// uncertain reports whether the call began, nobody saw it end, and it may not
-// simply run again.
-func (c *call) uncertain() bool { return c.doubt && !c.repeatable }
-
-func (c *call) runnable() bool {
-	return !c.uncertain() && (c.verdict == verdictAllow || c.verdict == verdictAsk && c.approved != "")
 }
 
 // Name turns a reply into a message that can be stored: its calls get ids that
@@ -180,12 +98,8 @@ func Cancel(s State, partial *harness.Partial, model string, off bool, stop harn
 		records = append(records, Cut{Message: half, Off: off})
 	}
 	for _, c := range s.calls {
-		switch {
-		case c.ended:
-		case c.began:
-			records = append(records, Ended{Message: Result(c.ToolCall, noteNothing, true, true)})
-		default:
-			records = append(records, Ended{Message: Result(c.ToolCall, noteNever, true, false)})
+		if !c.ended {
+			records = append(records, Ended{Message: Result(c.ToolCall, s.unfinished(c), true, c.tried)})
 		}
 	}
 	return append(records, Rested{Status: harness.RunCancelled, Stop: stop})

@@ -15,40 +15,13 @@ const (
 	wantRest
 )
 
-// The verdicts on a call, as [Judged] has them.
-const (
-	verdictAllow = "allow"
-	verdictAsk   = "ask"
-	verdictLater = "later"
-)
-
-// call is one tool call of the last answer.
-type call struct {
-	harness.ToolCall
-
-	verdict    string
-	reason     string
-	rule       string
-	unasked    bool
-	sequential bool
-	proposal   *harness.Proposal
-	digest     string
-	// approved is the digest that a person agreed to.
-	approved string
-	// declined says that a person refused, with the reason in reason.
-	declined   bool
-	began      bool
-	repeatable bool
-	doubt      bool
-	ended      bool
-}
-
 // State is a run so far. The zero value is a run before its first record.
 type State struct {
 	config   harness.RunConfig
 	messages []harness.Message
 	calls    []call
 	unasked  []harness.Pending
+	ran      []string
 	refuse   string
 	want     want
 	note     Note
@@ -65,7 +38,7 @@ type State struct {
 // Step is the transition function: the state after r, and what to do next.
 // The state given is left as it was.
 func Step(s State, r Record) (State, Command) {
-	s.messages = slices.Clip(s.messages)
+	s.messages, s.unasked, s.ran = slices.Clip(s.messages), slices.Clip(s.unasked), slices.Clip(s.ran)
 	s.calls = slices.Clone(s.calls)
 	s.apply(r)
 	return s, s.Next()
@@ -96,71 +69,6 @@ func (s State) Steps() int { return s.steps }
 // Attempts that failed count too, so it is at least [State.Steps].
 func (s State) Attempts() int { return s.attempts }
 
-// Call returns the call with the id among those of the last answer, or one with
-// only the id.
-func (s State) Call(id string) harness.ToolCall {
-	for _, c := range s.calls {
-		if c.ID == id {
-			return c.ToolCall
-		}
-	}
-	return harness.ToolCall{ID: id}
-}
-
-// Pending returns the decisions that the run rests for, or is about to: none
-// while something else can go on.
-func (s State) Pending() []harness.Pending {
-	if s.status == harness.RunAwaiting {
-		return s.Waiting()
-	}
-	s.status = harness.RunRunning
-	if rest, ok := s.Next().(Rest); ok && rest.Status == harness.RunAwaiting {
-		return rest.Pending
-	}
-	return nil
-}
-
-// Waiting returns what a person has to decide about the calls of the last
-// answer, whatever else can go on meanwhile.
-func (s State) Waiting() []harness.Pending {
-	var list []harness.Pending
-	for _, c := range s.calls {
-		if !c.ended && !c.declined && (c.uncertain() || c.verdict == verdictAsk && c.approved == "") {
-			list = append(list, c.pending(c.uncertain()))
-		}
-	}
-	return list
-}
-
-// Unasked returns the calls that were denied because nobody could be asked.
-func (s State) Unasked() []harness.Pending { return slices.Clone(s.unasked) }
-
-// Before returns the calls of the last answer before the one with the id that
-// have not ended.
-func (s State) Before(id string) []harness.ToolCall {
-	var open []harness.ToolCall
-	for _, c := range s.calls {
-		if c.ID == id {
-			break
-		}
-		if !c.ended {
-			open = append(open, c.ToolCall)
-		}
-	}
-	return open
-}
-
-// Approved returns the digest that a person agreed to for the call, empty if
-// nobody did.
-func (s State) Approved(id string) string {
-	for _, c := range s.calls {
-		if c.ID == id {
-			return c.approved
-		}
-	}
-	return ""
-}
-
 // Answer returns the text of the turn's last assistant message.
 func (s State) Answer() string {
 	for _, m := range slices.Backward(s.messages) {
@@ -186,7 +94,7 @@ func (s *State) apply(r Record) {
 			s.update(r.CallID, func(c *call) { c.began, c.doubt = false, false })
 		}
 	case Began:
-		s.update(r.CallID, func(c *call) { c.began, c.repeatable, c.doubt = true, r.Repeatable, false })
+		s.update(r.CallID, func(c *call) { c.began, c.tried, c.repeatable, c.doubt = true, true, r.Repeatable, false })
 	case Ended:
 		s.ended(r)
 	case Noted:
@@ -200,60 +108,6 @@ func (s *State) apply(r Record) {
 		s.resumed()
 	case Rested:
 		s.status = r.Status
-	}
-}
-
-func (s *State) update(id string, f func(*call)) {
-	for i := range s.calls {
-		if s.calls[i].ID == id {
-			f(&s.calls[i])
-		}
-	}
-}
-
-func (s *State) ended(r Ended) {
-	s.messages = append(s.messages, r.Message)
-	for _, p := range r.Message.Parts {
-		if p.Result != nil {
-			s.update(p.Result.CallID, func(c *call) { c.ended = true })
-		}
-	}
-	for i := range s.calls {
-		if s.calls[i].verdict == verdictLater {
-			s.calls[i].verdict = ""
-		}
-	}
-}
-
-// judged takes a verdict in. Consent given before counts on if it was given to
-// the very same thing.
-func (s *State) judged(r Judged) {
-	s.update(r.CallID, func(c *call) {
-		c.verdict, c.reason, c.rule, c.unasked = r.Permission, r.Reason, r.Rule, r.Unasked
-		c.sequential, c.proposal, c.digest = r.Sequential, r.Proposal, r.Digest
-		if c.approved != r.Digest {
-			c.approved = ""
-		}
-		if r.Unasked {
-			s.unasked = append(s.unasked, c.pending(false))
-		}
-	})
-}
-
-// decided takes a person's decision in, if it is about what waits.
-func (c *call) decided(r Decided) {
-	switch {
-	case r.Digest != c.digest:
-	case r.Approved:
-		c.approved = r.Digest
-	default:
-		c.declined, c.reason = true, r.Reason
-	}
-}
-
-func (c *call) pending(uncertain bool) harness.Pending {
-	return harness.Pending{
-		Call: c.ToolCall, Uncertain: uncertain, Reason: c.reason, Rule: c.rule, Proposal: c.proposal, Digest: c.digest,
 	}
 }
 
@@ -271,7 +125,7 @@ func (s *State) resumed() {
 		c := &s.calls[i]
 		c.doubt = c.doubt || (c.began && !c.ended)
 		if !c.ended && !c.declined {
-			c.verdict, c.reason = "", ""
+			c.verdict, c.reason, c.unasked = "", "", false
 		}
 	}
 }

@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"cairn/harness"
+	"cairn/harness/loop"
+	"cairn/harness/tool"
+)
+
+// judgement is what the policy says of one call, and what was judged.
+type judgement struct {
+	record loop.Judged
+	tool   tool.Tool
+	given  tool.Call
+	// refusal answers a call that cannot run: there is no such tool, or its
+	// arguments do not fit.
+	refusal *harness.ToolResult
+}
+
+// judge asks the policy about one call.
+func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
+	v := judgement{given: t.toolCall(c)}
+	v.record = loop.Judged{CallID: c.ID, Permission: string(tool.Allow), Rule: "not runnable"}
+	if v.tool, v.given.Input, v.refusal = t.Steps.Tools.Prepare(c); v.refusal != nil {
+		// What cannot run needs no consent: the set answers it, in words for
+		// the model.
+		return v
+	}
+	r := &v.record
+	r.Sequential, r.Tool = v.tool.Sequential, v.tool.Fingerprint()
+	touched, err := touches(v.tool, v.given)
+	switch {
+	case err != nil:
+		r.Permission, r.Rule, r.Reason = string(tool.Deny), "not possible", err.Error()
+		return v
+	case t.waits(c.ID, touched):
+		r.Permission, r.Rule = "later", ""
+		return v
+	}
+	verdict := t.Steps.Policy.Judge(ctx, v.given, v.tool, c)
+	r.Permission, r.Rule, r.Reason, r.Unasked = string(verdict.Permission), verdict.Rule, verdict.Reason, verdict.Unasked
+	if verdict.Permission != tool.Ask && !verdict.Unasked {
+		return v
+	}
+	p, err := propose(ctx, v.tool, v.given)
+	if err != nil {
+		r.Permission, r.Rule, r.Reason, r.Unasked = string(tool.Deny), "not possible", err.Error(), false
+		return v
+	}
+	p.Session, p.Always = verdict.Session, verdict.Always
+	r.Proposal, r.Digest = &p, digest(v.tool, v.given.Input, p)
+	v.given.State = p.State
+	return v
+}
+
+// waits reports whether a call of the same answer before the one with the id is
+// still open and one of the two writes what the other touches: what the later
+// one would do can be said only when the earlier one has ended.
+func (t *Turn) waits(id string, touched []tool.Access) bool {
+	if !files(touched) {
+		return false
+	}
+	for _, before := range t.state.Before(id) {
+		other, input, refusal := t.Steps.Tools.Prepare(before)
+		if refusal != nil {
+			continue
+		}
+		given := t.toolCall(before)
+		given.Input = input
+		// One that cannot say what it touches is denied, and never runs.
+		if theirs, err := touches(other, given); err == nil && collide(theirs, touched) {
+			return true
+		}
+	}
+	return false
+}
+
+// touches asks the tool what a call would touch. A tool that breaks over it has
+// seen arguments that it did not expect.
+func touches(tl tool.Tool, c tool.Call) (all []tool.Access, err error) {
+	if tl.Touches == nil {
+		return nil, nil
+	}
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("the tool could not say what it would touch: %v", broken)
+		}
+	}()
+	return tl.Touches(c)
+}
+
+func files(all []tool.Access) bool {
+	for _, a := range all {
+		if a.Kind == tool.AccessWrite || a.Kind == tool.AccessRead {
+			return true
+		}
+	}
+	return false
+}
+
+// collide reports whether one side writes a file that the other touches, or one
+// below a directory that it touches.
+func collide(a, b []tool.Access) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x.Path == "" || y.Path == "" || x.Kind != tool.AccessWrite && y.Kind != tool.AccessWrite {
+				continue
+			}
+			if below(x.Path, y.Path) || below(y.Path, x.Path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// below reports whether path is dir or in it.
+func below(path, dir string) bool {
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator)))
+	return ok && (rest == "" || rest[0] == filepath.Separator)
+}
+
+// propose says what a call would do. A tool that breaks over it has seen
+// arguments that it did not expect.
+func propose(ctx context.Context, tl tool.Tool, c tool.Call) (p harness.Proposal, err error) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("the tool could not say what it would do: %v", broken)
+		}
+	}()
+	if tl.Propose != nil {
+		return tl.Propose(ctx, c)
+	}
+	var body bytes.Buffer
+	if err := json.Indent(&body, c.Input, "", "  "); err != nil {
+		return p, fmt.Errorf("the arguments cannot be shown: %w", err)
+	}
+	return harness.Proposal{Kind: harness.ProposalCall, Subject: tl.Name, Body: body.String()}, nil
+}
+
+// digest stands for the tool, the exact arguments and what a person was shown,
+// with the state from which it was made. What only explains it (facts about it,
+// the reason, the rules on offer) is left out.
+func digest(tl tool.Tool, input json.RawMessage, p harness.Proposal) string {
+	h := sha256.New()
+	for _, part := range []string{
+		tl.Fingerprint(), canonical(input), p.State, string(p.Kind), p.Subject, p.Body, p.Diff,
+	} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// canonical returns the arguments in one spelling: keys in order, no spaces.
+// Numbers stay as they were written, because rounding would make two equal.
+func canonical(input json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(input))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return string(input)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return string(input)
+	}
+	return string(text)
+}
+
+func (t *Turn) toolCall(c harness.ToolCall) tool.Call {
+	return tool.Call{
+		Key: c.ID, Session: t.Session, Run: t.Run, Message: t.First, Dir: t.Dir,
+		Input: c.Input, Foreign: t.foreign(),
+	}
+}
+
+// foreign reports whether text that neither the person nor the model wrote came
+// into this turn: what a tool gave that ran. What the memory tools say is
+// cairn's own, and what is said instead of a run is too.
+func (t *Turn) foreign() bool {
+	for _, name := range t.state.Ran() {
+		if name != saveTool && name != recallTool {
+			return true
+		}
+	}
+	return false
+}

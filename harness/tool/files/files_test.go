@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,6 +52,16 @@ func tree(t *testing.T) (ws, outside string) {
 		t.Fatal(err)
 	}
 	return ws, outside
+}
+
+// at is the space of a working directory.
+func at(t *testing.T, dir string, roots ...string) space {
+	t.Helper()
+	s, err := newSpace(dir, roots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func TestPathsNeverLeadOut(t *testing.T) {
@@ -103,7 +114,7 @@ func TestPathsNeverLeadOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := read(t.Context(), ws, readIn{Path: tc.path})
+			text, err := read(t.Context(), at(t, ws), readIn{Path: tc.path})
 			if tc.text == "" && err == nil || tc.text != "" && err != nil || tc.want != nil && !errors.Is(err, tc.want) {
 				t.Errorf("got %q, %v; want %q, %v", text, err, tc.text, tc.want)
 			}
@@ -120,7 +131,7 @@ func TestPathsNeverLeadOut(t *testing.T) {
 func TestSystemDirectoriesAreNotReadFromTheRoot(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"/proc/self/environ", "proc/self/environ", "/dev/null", "dev/tty"} {
-		if text, err := read(t.Context(), "/", readIn{Path: name}); !errors.Is(err, ErrSecret) {
+		if text, err := read(t.Context(), at(t, "/"), readIn{Path: name}); !errors.Is(err, ErrSecret) {
 			t.Errorf("%s gives %d bytes, %v", name, len(text), err)
 		}
 	}
@@ -129,47 +140,43 @@ func TestSystemDirectoriesAreNotReadFromTheRoot(t *testing.T) {
 func TestALinkSwappedAfterTheCheckIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	ws, outside := tree(t)
+	file := filepath.Join(ws, "a.txt")
 	for name, target := range map[string]string{"out of the root": filepath.Join(outside, "x"), "to a secret": ".env"} {
-		p, err := resolve(ws, "a.txt")
+		p, err := at(t, ws).existing("a.txt")
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(ws, "a.txt")
-		if err := os.Remove(file); err != nil {
+		if err := errors.Join(os.Remove(file), os.Symlink(target, file)); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink(target, file); err != nil {
-			t.Fatal(err)
-		}
-		f, err := p.open()
-		if err == nil {
+		if f, err := p.open(); err == nil {
 			t.Errorf("%s: the swapped link was opened", name)
 			if err := f.Close(); err != nil {
 				t.Error(err)
 			}
 		}
-		if err := errors.Join(p.root.Close(), os.Remove(file), os.WriteFile(file, []byte("alpha\n"), 0o644)); err != nil {
+		if err := errors.Join(p.close(), os.Remove(file), os.WriteFile(file, []byte("alpha\n"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, err := resolve(ws, "sub/b.txt")
+	p, err := at(t, ws).existing("sub/b.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Rename(filepath.Join(ws, "sub"), filepath.Join(ws, "sub2")), os.Symlink(outside, filepath.Join(ws, "sub"))); err != nil {
+	if err := errors.Join(
+		os.Rename(filepath.Join(ws, "sub"), filepath.Join(ws, "sub2")),
+		os.Symlink(outside, filepath.Join(ws, "sub")),
+		os.WriteFile(filepath.Join(outside, "b.txt"), []byte("SECRET"), 0o644),
+	); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(outside, "b.txt"), []byte("SECRET"), 0o644); err != nil {
+	f, err := p.open()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := p.open(); err == nil {
-		t.Error("the swapped directory was followed")
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := p.root.Close(); err != nil {
-		t.Error(err)
+	text, err := io.ReadAll(f)
+	if err = errors.Join(err, f.Close(), p.close()); err != nil || string(text) != "beta\n" {
+		t.Errorf("behind a swapped directory: %q, %v", text, err)
 	}
 }
 
@@ -230,7 +237,7 @@ func TestReadPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := read(t.Context(), ws, tc.in)
+			text, err := read(t.Context(), at(t, ws), tc.in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -243,11 +250,11 @@ func TestReadPages(t *testing.T) {
 		})
 	}
 	for _, name := range []string{"binary", "latin"} {
-		if _, err := read(t.Context(), ws, readIn{Path: name}); !errors.Is(err, ErrKind) {
+		if _, err := read(t.Context(), at(t, ws), readIn{Path: name}); !errors.Is(err, ErrKind) {
 			t.Errorf("%s gives %v", name, err)
 		}
 	}
-	if _, err := read(t.Context(), ws, readIn{Path: "lines", Offset: -1}); err == nil {
+	if _, err := read(t.Context(), at(t, ws), readIn{Path: "lines", Offset: -1}); err == nil {
 		t.Error("a negative offset was accepted")
 	}
 }
@@ -255,7 +262,7 @@ func TestReadPages(t *testing.T) {
 func TestListDirectory(t *testing.T) {
 	t.Parallel()
 	ws, _ := tree(t)
-	text, err := list(t.Context(), ws, listIn{Path: "."})
+	text, err := list(t.Context(), at(t, ws), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,11 +272,11 @@ func TestListDirectory(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]error{"out": ErrOutside, "..": ErrOutside, "/": ErrOutside, ".ssh": ErrSecret, "a.txt": ErrKind, "none": fs.ErrNotExist} {
-		if text, err := list(t.Context(), ws, listIn{Path: name}); !errors.Is(err, want) {
+		if text, err := list(t.Context(), at(t, ws), name); !errors.Is(err, want) {
 			t.Errorf("%s gives %q, %v; want %v", name, text, err, want)
 		}
 	}
-	if text, err := list(t.Context(), ws, listIn{Path: "absinside"}); err != nil || !strings.HasPrefix(text, ".ENV.local") {
+	if text, err := list(t.Context(), at(t, ws), "absinside"); err != nil || !strings.HasPrefix(text, ".ENV.local") {
 		t.Errorf("a link inside gives %q, %v", text, err)
 	}
 }
@@ -277,7 +284,7 @@ func TestListDirectory(t *testing.T) {
 func TestListIsBounded(t *testing.T) {
 	t.Parallel()
 	ws := t.TempDir()
-	if text, err := list(t.Context(), ws, listIn{Path: "."}); err != nil || !strings.Contains(text, "is empty") {
+	if text, err := list(t.Context(), at(t, ws), "."); err != nil || !strings.Contains(text, "is empty") {
 		t.Errorf("got %q, %v", text, err)
 	}
 	for i := range maxEntries + 7 {
@@ -285,7 +292,7 @@ func TestListIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, err := list(t.Context(), ws, listIn{Path: "."})
+	text, err := list(t.Context(), at(t, ws), ".")
 	if err != nil || !strings.Contains(text, "(7 more entries are left out)") {
 		t.Errorf("got %d bytes, %v", len(text), err)
 	}

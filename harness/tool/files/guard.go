@@ -1,8 +1,3 @@
-// Package files has the tools that read files. The one thing to know: a path
-// is judged by where it really leads, after all links, and is opened through
-// an [os.Root], so that nothing outside the working directory is ever read,
-// not even when a link is swapped in between; and files that hold keys are not
-// read at all, wherever they are.
 package files
 
 import (
@@ -10,94 +5,198 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
-	"syscall"
-	"unicode"
 )
 
 // Reasons to refuse a path; the error around them is one sentence for the model.
 var (
-	// ErrOutside means that the path leads out of the working directory.
+	// ErrOutside means that the path leads out of the allowed directories.
 	ErrOutside = errors.New("leads outside the working directory")
 	// ErrSecret means that the file may hold keys or passwords.
-	ErrSecret = errors.New("may hold keys or passwords and is never read by tools")
+	ErrSecret = errors.New("may hold keys or passwords and is never touched by tools")
 	// ErrKind means that it is no file, or no directory, of the wanted kind.
 	ErrKind = errors.New("is not of the kind asked for")
 	// ErrPath means that the text is no usable path.
 	ErrPath = errors.New("is not a usable path")
+	// ErrChanged means that the file is no longer what it was when it was
+	// judged, shown or opened. Nothing was done.
+	ErrChanged = errors.New("changed meanwhile")
 )
 
-// maxPath bounds a path, in bytes.
-const maxPath = 4_096
+const (
+	// maxPath bounds a path, in bytes.
+	maxPath = 4_096
+	// maxLinks bounds the links whose targets are missing on the way to one place.
+	maxLinks = 40
+)
 
-// secretFiles are patterns for the last name of a path, in lower case.
-var secretFiles = []string{ //nolint:gochecknoglobals // a table that nobody changes
-	".env*", "*.env", ".netrc", "_netrc", ".npmrc", ".yarnrc*", ".pypirc", ".pgpass", ".my.cnf", ".dockercfg", ".htpasswd",
-	".git-credentials", "credentials*", ".credentials*", "secrets.*", "secret.*", ".secret*", "*.secret", "*.secrets",
-	"*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "*.gpg", "*.keychain*",
-	"id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "kubeconfig", "*.kubeconfig", "*.tfvars", "*.tfstate*",
+// space is where one call may work. The first real directory is the working
+// directory; spelled are all of them, also as the caller wrote them.
+type space struct {
+	real    []string
+	spelled []string
 }
 
-// secretDirs are directories below which nothing is read, in lower case.
-var secretDirs = []string{".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".gcloud", ".config/gcloud", ".password-store", ".secrets"} //nolint:gochecknoglobals // a table that nobody changes
-
-// systemDirs hold no files in the usual sense: their reading tells of this
-// process, or has effects.
-var systemDirs = []string{"/proc", "/sys", "/dev"} //nolint:gochecknoglobals // a table that nobody changes
-
-// place is a path that passed: what it is called, and where it really is
-// below the opened root.
-type place struct {
-	root *os.Root
-	rel  string
-	info fs.FileInfo
-}
-
-// resolve opens dir as a root and finds where name leads in it. The caller
-// closes the place.
-func resolve(dir, name string) (place, error) {
-	if err := plausible(name); err != nil {
-		return place{}, err
-	}
+// newSpace finds where the working directory really is. The further ones are
+// real already; one that is missing, or a link by now, allows nothing.
+func newSpace(dir string, further []string) (space, error) {
 	if dir == "" {
-		return place{}, fmt.Errorf("there is no working directory to read %q in", name)
+		return space{}, errors.New("there is no working directory")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return place{}, fmt.Errorf("find working directory: %w", err)
+		return space{}, fmt.Errorf("find working directory: %w", err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return place{}, fmt.Errorf("find working directory: %w", err)
+		return space{}, fmt.Errorf("find working directory: %w", plainly("working directory", err))
 	}
-	rel, err := inside(name, dir, real)
-	if err != nil {
+	s := space{real: []string{real}, spelled: []string{dir, real}}
+	for _, root := range further {
+		if now, err := filepath.EvalSymlinks(root); err == nil && now == root {
+			s.real, s.spelled = append(s.real, root), append(s.spelled, root)
+		}
+	}
+	return s, nil
+}
+
+// place is a path that passed: where it really is, in which allowed directory,
+// and what was there when it was judged.
+type place struct {
+	// asked is the path as the model wrote it.
+	asked string
+	// base is the allowed directory, path the place; both absolute and real.
+	base, path string
+	// dir is the opened directory that holds the place, nil if it is missing;
+	// name is the place's name in it.
+	dir  *os.Root
+	name string
+	// info is what is there, nil if nothing is.
+	info fs.FileInfo
+}
+
+// close lets go of the place's directory.
+func (p place) close() error {
+	if p.dir == nil {
+		return nil
+	}
+	return p.dir.Close()
+}
+
+// locate finds where a path really leads, without opening anything.
+func (s space) locate(name string) (place, error) {
+	if err := plausible(name); err != nil {
 		return place{}, err
+	}
+	full := filepath.Clean(filepath.FromSlash(name))
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(s.real[0], full)
+	}
+	// What is outside by its spelling is not even looked at, so that a refusal
+	// does not tell what exists there.
+	base, rel, ok := within(s.spelled, full)
+	if !ok {
+		return place{}, fmt.Errorf("%q %w", name, ErrOutside)
 	}
 	if secret(rel) {
 		return place{}, fmt.Errorf("%q %w", name, ErrSecret)
 	}
-	target, err := filepath.EvalSymlinks(filepath.Join(real, rel))
+	target, err := follow(filepath.Join(base, rel), maxLinks)
 	if err != nil {
 		return place{}, plainly(name, err)
 	}
-	if rel, err = filepath.Rel(real, target); err != nil || !filepath.IsLocal(rel) {
+	base, _, ok = within(s.real, target)
+	if !ok {
 		return place{}, fmt.Errorf("%q %w", name, ErrOutside)
 	}
 	if secret(target) || system(target) {
 		return place{}, fmt.Errorf("%q %w", name, ErrSecret)
 	}
-	root, err := os.OpenRoot(real)
+	return place{asked: name, base: base, path: target, name: filepath.Base(target)}, nil
+}
+
+// resolve finds where a path really leads and opens the directory that holds
+// the place. The caller closes the place.
+func (s space) resolve(name string) (place, error) {
+	p, err := s.locate(name)
 	if err != nil {
-		return place{}, fmt.Errorf("open working directory: %w", err)
+		return place{}, err
 	}
-	info, err := root.Lstat(rel)
-	if err != nil {
-		return place{}, errors.Join(plainly(name, err), root.Close())
+	holder := filepath.Dir(p.path)
+	if p.path == p.base {
+		holder, p.name = p.base, "."
 	}
-	return place{root: root, rel: rel, info: info}, nil
+	p.dir, err = descend(p.base, holder, false)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return p, nil
+	case err != nil:
+		return place{}, plainly(name, err)
+	}
+	info, err := p.dir.Lstat(p.name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return place{}, errors.Join(plainly(name, err), p.dir.Close())
+	default:
+		p.info = info
+	}
+	return p, nil
+}
+
+// existing is resolve for what must be there.
+func (s space) existing(name string) (place, error) {
+	p, err := s.resolve(name)
+	if err == nil && p.info == nil {
+		err = errors.Join(plainly(name, fs.ErrNotExist), p.close())
+	}
+	return p, err
+}
+
+// within returns the first of the directories that full is in, and the path
+// from there.
+func within(dirs []string, full string) (base, rel string, ok bool) {
+	for _, dir := range dirs {
+		if rel, err := filepath.Rel(dir, full); err == nil && filepath.IsLocal(rel) {
+			return dir, rel, true
+		}
+	}
+	return "", "", false
+}
+
+// follow resolves all links of a path, also of one that does not exist yet.
+func follow(p string, links int) (string, error) {
+	real, err := filepath.EvalSymlinks(p)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	dir := filepath.Dir(p)
+	if dir == p {
+		return "", err
+	}
+	info, err := os.Lstat(p)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if links == 0 {
+			return "", errors.New("too many links")
+		}
+		to, err := os.Readlink(p)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(to) {
+			if dir, err = follow(dir, links-1); err != nil {
+				return "", err
+			}
+			to = filepath.Join(dir, to)
+		}
+		return follow(to, links-1)
+	}
+	if dir, err = follow(dir, links); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, filepath.Base(p)), nil
 }
 
 // plausible refuses what no file system should be asked.
@@ -109,85 +208,10 @@ func plausible(name string) error {
 		return fmt.Errorf("a text of %d bytes %w", len(name), ErrPath)
 	case strings.ContainsRune(name, 0):
 		return fmt.Errorf("a text with a NUL character %w", ErrPath)
+	case runtime.GOOS == "windows" && strings.Contains(name[len(filepath.VolumeName(name)):], ":"):
+		return fmt.Errorf("%q names a stream of a file: it %w", name, ErrPath)
 	}
 	return nil
-}
-
-// inside returns name relative to the working directory, which an absolute one
-// may spell as given or as it really is.
-func inside(name, dir, real string) (string, error) {
-	rel := filepath.Clean(filepath.FromSlash(name))
-	if filepath.IsAbs(rel) {
-		for _, base := range []string{dir, real} {
-			if r, err := filepath.Rel(base, rel); err == nil && filepath.IsLocal(r) {
-				return r, nil
-			}
-		}
-		return "", fmt.Errorf("%q %w", name, ErrOutside)
-	}
-	if !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("%q %w", name, ErrOutside)
-	}
-	return rel, nil
-}
-
-// open opens the place and makes sure that it is still what was judged.
-func (p place) open() (*os.File, error) {
-	// Without O_NONBLOCK opening a named pipe would wait for its writer.
-	f, err := p.root.OpenFile(p.rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, plainly(p.rel, err)
-	}
-	now, err := f.Stat()
-	if err == nil && !os.SameFile(now, p.info) {
-		err = fmt.Errorf("%q changed while it was opened", p.rel)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// secret reports whether a name anywhere in the path is one of those that hold
-// keys. Case, and what some file systems ignore in names, makes no difference.
-func secret(p string) bool {
-	parts := strings.Split(filepath.ToSlash(strings.ToLower(p)), "/")
-	for i, part := range parts {
-		part = strings.TrimRight(strings.Map(visible, part), ". ")
-		parts[i] = part
-		for _, dir := range secretDirs {
-			if part == dir || i > 0 && parts[i-1]+"/"+part == dir {
-				return true
-			}
-		}
-		if i < len(parts)-1 {
-			continue
-		}
-		part, _, _ = strings.Cut(part, ":") // streams of Windows files
-		for _, pattern := range secretFiles {
-			if ok, err := path.Match(pattern, part); ok || err != nil {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// visible drops format characters, such as joiners.
-func visible(r rune) rune {
-	if unicode.Is(unicode.Cf, r) {
-		return -1
-	}
-	return r
-}
-
-func system(p string) bool {
-	for _, dir := range systemDirs {
-		if p == dir || strings.HasPrefix(p, dir+"/") {
-			return true
-		}
-	}
-	return false
 }
 
 // plainly says what is wrong without the path on this machine.
@@ -196,11 +220,15 @@ func plainly(name string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no %q: %w", name, fs.ErrNotExist)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%q may not be read: %w", name, fs.ErrPermission)
+		return fmt.Errorf("%q may not be used: %w", name, fs.ErrPermission)
 	}
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	return fmt.Errorf("%q cannot be opened: %w", name, err)
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		err = link.Err
+	}
+	return fmt.Errorf("%q cannot be used: %w", name, err)
 }

@@ -27,35 +27,38 @@ type listIn struct {
 
 // ListDirectory makes the tool list_directory, which lists a directory below
 // the call's working directory, or below root if the call names none.
-func ListDirectory(root string) (tool.Tool, error) {
+func ListDirectory(root string) (tool.Tool, error) { return family{dir: root}.listDirectory() }
+
+func (f family) listDirectory() (tool.Tool, error) {
 	return tool.New("list_directory", "List a directory of the working directory. Directories end in /, links in @.",
 		func(ctx context.Context, c tool.Call, in listIn) (string, error) {
-			if in.Path == "" {
-				in.Path = "."
+			s, err := f.space(c)
+			if err != nil {
+				return "", err
 			}
-			return list(ctx, dirOf(c, root), in)
-		}, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Safe))
+			return list(ctx, s, or(in.Path, "."))
+		}, reading(f, func(in listIn) string { return or(in.Path, ".") })...)
 }
 
-func list(ctx context.Context, dir string, in listIn) (text string, err error) {
-	p, err := resolve(dir, in.Path)
+func list(ctx context.Context, s space, name string) (text string, err error) {
+	p, err := s.existing(name)
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, p.root.Close()) }()
+	defer closing(&err, p.close)
 	if !p.info.IsDir() {
-		return "", fmt.Errorf("%q is no directory: it %w", in.Path, ErrKind)
+		return "", fmt.Errorf("%q is no directory: it %w", name, ErrKind)
 	}
 	f, err := p.open()
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer closing(&err, f.Close)
 	entries, more, err := scan(ctx, f)
 	if err != nil {
-		return "", plainly(in.Path, err)
+		return "", plainly(name, err)
 	}
-	return table(in.Path, entries, more), nil
+	return table(name, entries, more), nil
 }
 
 // scan reads a directory's entries, sorted by name, and says whether there are

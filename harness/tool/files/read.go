@@ -35,40 +35,36 @@ type readIn struct {
 
 // ReadFile makes the tool read_file, which reads lines of a text file below
 // the call's working directory, or below root if the call names none.
-func ReadFile(root string) (tool.Tool, error) {
+func ReadFile(root string) (tool.Tool, error) { return family{dir: root}.readFile() }
+
+func (f family) readFile() (tool.Tool, error) {
 	return tool.New("read_file", "Read a text file of the working directory, by lines.",
 		func(ctx context.Context, c tool.Call, in readIn) (string, error) {
-			return read(ctx, dirOf(c, root), in)
-		}, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Safe))
+			s, err := f.space(c)
+			if err != nil {
+				return "", err
+			}
+			return read(ctx, s, in)
+		}, reading(f, func(in readIn) string { return in.Path })...)
 }
 
-func dirOf(c tool.Call, root string) string {
-	if c.Dir != "" {
-		return c.Dir
-	}
-	return root
-}
-
-func read(ctx context.Context, dir string, in readIn) (text string, err error) {
+func read(ctx context.Context, s space, in readIn) (text string, err error) {
 	if in.Offset < 0 || in.Limit < 0 {
 		return "", errors.New("offset and limit must not be negative")
 	}
-	p, err := resolve(dir, in.Path)
+	p, err := s.existing(in.Path)
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, p.root.Close()) }()
-	switch {
-	case p.info.IsDir():
-		return "", fmt.Errorf("%q is a directory; use list_directory: it %w", in.Path, ErrKind)
-	case !p.info.Mode().IsRegular():
-		return "", fmt.Errorf("%q is a device, pipe or socket: it %w", in.Path, ErrKind)
+	defer closing(&err, p.close)
+	if err := p.regular(); err != nil {
+		return "", err
 	}
 	f, err := p.open()
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer closing(&err, f.Close)
 	return readLines(ctx, f, in)
 }
 

@@ -37,7 +37,13 @@ func arguments(raw json.RawMessage, schema *jsonschema.Resolved) (json.RawMessag
 	if !dropNulls(value, schema.Schema().Required) || validate(schema, value) != nil {
 		return nil, fmt.Errorf("%w: %s", errArguments, fault(err))
 	}
-	input, err = json.Marshal(value)
+	// The rest is kept as it was written: as values, large numbers would change.
+	var written map[string]json.RawMessage
+	if err := json.Unmarshal(input, &written); err != nil {
+		return nil, fmt.Errorf("%w: %w", errArguments, err)
+	}
+	maps.DeleteFunc(written, func(k string, _ json.RawMessage) bool { _, ok := value[k]; return !ok })
+	input, err = json.Marshal(written)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errArguments, err)
 	}

@@ -22,11 +22,11 @@ var errTimeout = errors.New("the tool took too long")
 type outcome struct {
 	text string
 	err  error
+	// again says that another try may go better.
+	again bool
 }
 
-// execute calls the tool on a goroutine of its own, since a function that
-// ignores its context must not hold up the run. A call whose end nobody saw is
-// unknown, and only the tool's replay policy says what that means.
+// execute calls the tool, again if that is worth it and does no harm.
 func (s *Set) execute(ctx context.Context, t Tool, c Call) harness.ToolResult {
 	if ctx.Err() != nil {
 		return harness.ToolResult{Text: "not run: the turn was stopped before it", Failed: true}
@@ -35,6 +35,29 @@ func (s *Set) execute(ctx context.Context, t Tool, c Call) harness.ToolResult {
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
+	tries := t.Retry.tries(t.Replay)
+	for c.Attempt = 1; ; c.Attempt++ {
+		r, again := s.try(ctx, t, c, timeout)
+		if !again || c.Attempt >= tries {
+			if again && tries > 1 {
+				r.Text += fmt.Sprintf(" (tried %d times)", tries)
+			}
+			return r
+		}
+		wait := t.Retry.pause(c.Attempt)
+		if s.Log != nil {
+			s.Log.LogAttrs(ctx, slog.LevelInfo, "try a tool again", slog.String("tool", t.Name), slog.Int("attempt", c.Attempt+1), slog.Duration("wait", wait))
+		}
+		if !sleep(ctx, wait) {
+			return stopped(ctx, timeout)
+		}
+	}
+}
+
+// try calls the tool once, on a goroutine of its own, since a function that
+// ignores its context must not hold up the run. A call whose end nobody saw is
+// unknown, and only the tool's replay policy says what that means.
+func (s *Set) try(ctx context.Context, t Tool, c Call, timeout time.Duration) (r harness.ToolResult, again bool) {
 	inner, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
 	done := make(chan outcome, 1)
@@ -54,7 +77,7 @@ func (s *Set) execute(ctx context.Context, t Tool, c Call) harness.ToolResult {
 	case o := <-done:
 		return o.result(inner, timeout)
 	case <-timer.C:
-		return stopped(inner, timeout)
+		return stopped(inner, timeout), false
 	}
 }
 
@@ -68,24 +91,25 @@ func (s *Set) call(ctx context.Context, t Tool, c Call) (o outcome) {
 			o = outcome{err: fmt.Errorf("the tool broke: %v", p)}
 		}
 	}()
-	text, err := t.Run(ctx, c)
-	return outcome{text: text, err: err}
+	o.text, o.err = t.Run(ctx, c)
+	o.again = transient(o.err) || o.err == nil && t.Retry.If != nil && t.Retry.If(o.text)
+	return o
 }
 
 // result turns the outcome into a result. A function that returned without an
 // error did its work, also if it was late.
-func (o outcome) result(ctx context.Context, timeout time.Duration) harness.ToolResult {
+func (o outcome) result(ctx context.Context, timeout time.Duration) (r harness.ToolResult, again bool) {
 	switch {
 	case o.err == nil:
-		return harness.ToolResult{Text: o.text}
+		return harness.ToolResult{Text: o.text}, o.again && ctx.Err() == nil
 	case ctx.Err() != nil:
-		return stopped(ctx, timeout)
+		return stopped(ctx, timeout), false
 	default:
 		text := oneLine(o.err.Error())
 		if text == "" {
 			text = "the tool failed without saying why"
 		}
-		return harness.ToolResult{Text: text, Failed: true}
+		return harness.ToolResult{Text: text, Failed: true}, o.again
 	}
 }
 

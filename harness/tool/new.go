@@ -41,6 +41,9 @@ func WithPropose(propose func(ctx context.Context, c Call) (harness.Proposal, er
 // WithRetry makes a call again that failed for a passing reason.
 func WithRetry(r Retry) Option { return func(t *Tool) { t.Retry = r } }
 
+// Question makes the tool one that asks the person, as [Tool] says.
+func Question() Option { return func(t *Tool) { t.Question = true } }
+
 // Sequential makes the calls of one reply run one after the other.
 func Sequential() Option { return func(t *Tool) { t.Sequential = true } }
 

@@ -26,9 +26,12 @@ type Artifacts interface {
 	Put(ctx context.Context, session harness.SessionID, data []byte) (sha256 string, err error)
 }
 
-// bound makes a result fit a conversation: valid text, and a preview if it is
-// too long, with the whole of it kept apart.
+// bound makes a result fit a conversation: without secrets, valid text, and a
+// preview if it is too long, with the whole of it kept apart.
 func (s *Set) bound(ctx context.Context, c Call, r harness.ToolResult) harness.ToolResult {
+	if s.Redact != nil {
+		r.Text = s.Redact(r.Text)
+	}
 	raw := r.Text
 	r.Text = strings.ToValidUTF8(raw, replacement)
 	count := utf8.RuneCountInString(r.Text)

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,9 @@ type Set struct {
 	// Grace is how long a call that was cancelled or timed out may take to
 	// return before it is left behind; 0 means [DefaultGrace].
 	Grace time.Duration
+	// Redact, if set, is applied to every result, before it is shown, kept or
+	// cut; see [Redactor].
+	Redact func(text string) string
 
 	mu    sync.RWMutex
 	tools []entry
@@ -52,7 +56,8 @@ type entry struct {
 	schema *jsonschema.Resolved
 }
 
-// Add puts a tool at the end of the set. Without a permission it asks, without
+// Add puts a tool at the end of the set; [ErrDuplicate] if it has one of this
+// name. Without a permission it asks, without
 // a replay policy it is manual, without a schema it takes no arguments. The
 // name must begin with a letter or "_" and hold only [A-Za-z0-9_-].
 func (s *Set) Add(t Tool) error {
@@ -65,12 +70,36 @@ func (s *Set) Add(t Tool) error {
 	if _, ok := s.index[t.Name]; ok {
 		return fmt.Errorf("add tool %q: %w", t.Name, ErrDuplicate)
 	}
+	s.add(e)
+	return nil
+}
+
+// Replace puts a tool into the place of the one of its name, or at the end if
+// there is none. What is offered to the model changes with it, and consent that
+// was given to the old one does not count for the new one.
+func (s *Set) Replace(t Tool) error {
+	e, err := prepare(t)
+	if err != nil {
+		return fmt.Errorf("replace tool %q: %w", t.Name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.index[t.Name]
+	if !ok {
+		s.add(e)
+		return nil
+	}
+	s.tools[at] = e
+	return nil
+}
+
+// add puts a tool at the end. The caller holds the lock.
+func (s *Set) add(e entry) {
 	if s.index == nil {
 		s.index = map[string]int{}
 	}
-	s.index[t.Name] = len(s.tools)
+	s.index[e.tool.Name] = len(s.tools)
 	s.tools = append(s.tools, e)
-	return nil
 }
 
 // Remove takes a tool out of the set and reports whether it was there.
@@ -99,6 +128,10 @@ func prepare(t Tool) (entry, error) {
 		return entry{}, fmt.Errorf("%w: it has no function", ErrInvalid)
 	case t.Timeout < 0:
 		return entry{}, fmt.Errorf("%w: its timeout is negative", ErrInvalid)
+	case t.Retry.Attempts < 0 || t.Retry.Wait < 0:
+		return entry{}, fmt.Errorf("%w: its retry is negative", ErrInvalid)
+	case t.Question && t.Propose == nil:
+		return entry{}, fmt.Errorf("%w: it asks and does not say what", ErrInvalid)
 	}
 	switch t.Permission {
 	case "":
@@ -117,6 +150,7 @@ func prepare(t Tool) (entry, error) {
 	if len(t.Schema) == 0 {
 		t.Schema = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
 	}
+	t.Schema = bytes.Clone(t.Schema)
 	resolved, err := resolve(t.Schema)
 	if err != nil {
 		return entry{}, err
@@ -160,22 +194,27 @@ func (s *Set) find(name string) (entry, bool) {
 	if i, ok := s.index[name]; ok {
 		return s.tools[i], true
 	}
+	found := s.spelt(name)
+	if len(found) != 1 {
+		return entry{}, false
+	}
+	return found[0], true
+}
+
+// spelt returns the tools whose names differ from a name in form only. The
+// caller holds the lock.
+func (s *Set) spelt(name string) []entry {
 	want := plain(name)
 	if want == "" {
-		return entry{}, false
+		return nil
 	}
-	var found entry
-	n := 0
+	var found []entry
 	for _, e := range s.tools {
 		if plain(e.tool.Name) == want {
-			found = e
-			n++
+			found = append(found, e)
 		}
 	}
-	if n != 1 {
-		return entry{}, false
-	}
-	return found, true
+	return found
 }
 
 // Prepare finds the tool of a call and checks the call's arguments, before
@@ -196,10 +235,21 @@ func (s *Set) Prepare(c harness.ToolCall) (t Tool, input json.RawMessage, refusa
 	return e.tool, input, nil
 }
 
-// unknown tells the model that there is no such tool, and what there is.
+// unknown tells the model that there is no such tool, or several, and what
+// there is.
 func (s *Set) unknown(name string) string {
 	names := s.Names()
-	text := fmt.Sprintf("There is no tool %q.", Clip(strings.ToValidUTF8(name, replacement), maxNameLength))
+	s.mu.RLock()
+	var same []string
+	for _, e := range s.spelt(name) {
+		same = append(same, e.tool.Name)
+	}
+	s.mu.RUnlock()
+	shown := Clip(strings.ToValidUTF8(name, replacement), maxNameLength)
+	if len(same) > 1 {
+		return fmt.Sprintf("%q may be any of several tools: %s. Call one by its exact name.", shown, strings.Join(same, ", "))
+	}
+	text := fmt.Sprintf("There is no tool %q.", shown)
 	if near := similar(name, names); len(near) > 0 {
 		text += " Did you mean " + strings.Join(near, ", ") + "?"
 	}
@@ -219,7 +269,7 @@ func failed(c harness.ToolCall, text string) *harness.ToolResult {
 func (s *Set) Run(ctx context.Context, call harness.ToolCall, c Call) harness.ToolResult {
 	t, input, refusal := s.Prepare(call)
 	if refusal != nil {
-		return *refusal
+		return s.bound(ctx, c, *refusal)
 	}
 	if c.Key == "" {
 		c.Key = call.ID

@@ -67,6 +67,8 @@ func TestAddRefusesUnusableTools(t *testing.T) {
 		"a negative timeout":     {func(t *Tool) { t.Name, t.Timeout = "b", -1 }, ErrInvalid},
 		"a schema of no object":  {func(t *Tool) { t.Name, t.Schema = "b", json.RawMessage(`{"type":"string"}`) }, ErrInvalid},
 		"a broken schema":        {func(t *Tool) { t.Name, t.Schema = "b", json.RawMessage(`{`) }, ErrInvalid},
+		"a negative retry":       {func(t *Tool) { t.Name, t.Retry.Attempts = "b", -1 }, ErrInvalid},
+		"a question without any": {func(t *Tool) { t.Name, t.Question = "b", true }, ErrInvalid},
 		"a reference to nowhere": {func(t *Tool) { t.Name, t.Schema = "b", json.RawMessage(`{"type":"object","$ref":"#/x"}`) }, ErrInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,6 +112,53 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+func TestReplaceKeepsThePlace(t *testing.T) {
+	t.Parallel()
+	s := setOf(t, echo(t, "a"), echo(t, "b"))
+	was, _ := s.Lookup("a")
+	other := echo(t, "a")
+	other.Description = "Say it otherwise."
+	for _, tl := range []Tool{other, echo(t, "c")} {
+		if err := s.Replace(tl); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now, _ := s.Lookup("a")
+	if !slices.Equal(s.Names(), []string{"a", "b", "c"}) || now.Fingerprint() == was.Fingerprint() {
+		t.Errorf("names %v, the tool is %+v", s.Names(), now)
+	}
+	if err := s.Replace(Tool{Name: "a"}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("replaced by nothing usable: %v", err)
+	}
+}
+
+func TestToolsShareNoMemoryWithTheirMakers(t *testing.T) {
+	t.Parallel()
+	made := echo(t, "a")
+	s := setOf(t, made)
+	was, _ := s.Lookup("a")
+	mark := was.Fingerprint()
+	for i := range made.Schema {
+		made.Schema[i] = 'x'
+	}
+	now, _ := s.Lookup("a")
+	if r := s.Run(t.Context(), callOf("a", `{"text":"b"}`), Call{}); r.Text != "b" || now.Fingerprint() != mark {
+		t.Errorf("the tool changed under the set: %+v", r)
+	}
+}
+
+func TestNumbersSurviveRepair(t *testing.T) {
+	t.Parallel()
+	var got string
+	s := setOf(t, Tool{Name: "t", Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string"}}}`), Run: func(_ context.Context, c Call) (string, error) {
+		got = string(c.Input)
+		return "", nil
+	}})
+	if r := s.Run(t.Context(), callOf("t", `{"n": 9007199254740993, "s": null}`), Call{}); r.Failed || got != `{"n":9007199254740993}` {
+		t.Errorf("got %s, %+v", got, r)
+	}
+}
+
 func TestLookupRepairsFormOnly(t *testing.T) {
 	t.Parallel()
 	s := setOf(t, echo(t, "read_file"), echo(t, "list"), echo(t, "LIST"), echo(t, "web_fetch"))
@@ -135,6 +184,10 @@ func TestUnknownToolsGetSuggestions(t *testing.T) {
 	}
 	if r := s.Run(t.Context(), callOf("\xffzzz\n"+strings.Repeat("x", 5_000), "{}"), Call{}); strings.Contains(r.Text, "Did you mean") || len(r.Text) > 300 {
 		t.Errorf("got %d bytes: %.100q", len(r.Text), r.Text)
+	}
+	s = setOf(t, echo(t, "list"), echo(t, "LIST"))
+	if r := s.Run(t.Context(), callOf("List", "{}"), Call{}); !r.Failed || r.Text != `"List" may be any of several tools: list, LIST. Call one by its exact name.` {
+		t.Errorf("got %q", r.Text)
 	}
 	if r := new(Set).Run(t.Context(), callOf("x", ""), Call{}); !strings.Contains(r.Text, "no tools") {
 		t.Errorf("got %q", r.Text)

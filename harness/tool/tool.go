@@ -91,8 +91,9 @@ type Access struct {
 	URL string
 }
 
-// Retry says how often a call that failed for a passing reason is made again.
-// It counts for safe and idempotent tools only.
+// Retry says how often a call that failed for a passing reason, as [Transient]
+// marks it, is made again. It counts for safe and idempotent tools only. Each
+// try may take the tool's whole timeout; one that timed out is the last.
 type Retry struct {
 	// Attempts are all tries, the first one too; 0 and 1 mean no retry.
 	Attempts int
@@ -125,6 +126,11 @@ type Tool struct {
 	Propose func(ctx context.Context, c Call) (harness.Proposal, error)
 	// Retry is what a passing failure leads to; see [Transient].
 	Retry Retry
+	// Question says that a call asks the person something. Its Proposal is of
+	// the kind question and the answer becomes the result. It is asked whenever
+	// somebody can be, whatever else allows it, and no consent stands for it;
+	// Run is called only where nobody can be asked, and tells the model so.
+	Question bool
 	// Run does it. Its error becomes a failed result of that one line.
 	Run func(ctx context.Context, c Call) (string, error)
 }

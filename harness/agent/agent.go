@@ -59,9 +59,17 @@ type Options struct {
 	// Model answers; Info is what is known of it (Info.ID names it in messages).
 	Model model.Model
 	Info  model.Info
-	// Tools may be nil. Policy nil means [policy.Static] with nobody to ask.
+	// Tools may be nil. Policy nil means [policy.Static], which asks if there is
+	// an Approve.
 	Tools  *tool.Set
 	Policy policy.Policy
+	// Approve decides about a call that needs consent, or answers a question.
+	// It is called for one call after the other, while none runs, and may take
+	// its time; it gets copies. A decision that leaves out the call and the
+	// digest is about what was asked. An error, or a decision that does not fit
+	// (a scope but once, too: the agent keeps no grants), declines the call and
+	// tells the model why. Without Approve everything that asks is denied.
+	Approve func(ctx context.Context, p harness.Pending) (harness.Decision, error)
 	// Facts and Notes are recalled in every conversation; nil means not.
 	Facts harness.Facts
 	Notes harness.Notes
@@ -101,7 +109,7 @@ func New(o Options) (*Agent, error) {
 		o.Tools = new(tool.Set)
 	}
 	if o.Policy == nil {
-		o.Policy = policy.Static{}
+		o.Policy = policy.Static{Interactive: o.Approve != nil}
 	}
 	return &Agent{o: o, id: harness.SessionID(harness.NewID())}, nil
 }
@@ -264,10 +272,14 @@ func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)
 	if err != nil {
 		return harness.Result{}, err
 	}
-	t := &Turn{
-		Steps: a.Steps(), Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before, Sink: d,
+	steps := a.Steps()
+	if a.o.Approve == nil {
+		steps.Policy = unmanned{steps.Policy}
 	}
-	if err := t.Drive(ctx, d.state); err != nil {
+	t := &Turn{
+		Steps: steps, Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before, Sink: d,
+	}
+	if err := a.carry(ctx, t, d); err != nil {
 		if ctx.Err() == nil {
 			return harness.Result{}, err
 		}
@@ -284,6 +296,25 @@ func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)
 	res := d.result()
 	d.Emit(harness.Event{Type: harness.EventResult, Seq: d.seq, Outcome: &res, At: a.o.Now()})
 	return res, nil
+}
+
+// carry drives the turn to its end, with the decisions that it waits for.
+func (a *Agent) carry(ctx context.Context, t *Turn, d *direct) error {
+	for {
+		if err := t.Drive(ctx, d.state); err != nil {
+			return err
+		}
+		if d.state.Status() != harness.RunAwaiting {
+			return nil
+		}
+		records, err := a.ask(ctx, d.state)
+		if err != nil {
+			return err
+		}
+		if _, err := d.Put(ctx, harness.Usage{}, records...); err != nil {
+			return err
+		}
+	}
 }
 
 func (a *Agent) config() harness.RunConfig {

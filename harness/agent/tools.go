@@ -33,8 +33,7 @@ func (t *Turn) exec(ctx context.Context, calls []harness.ToolCall) error {
 		consent := v.record.Permission == string(tool.Ask) && v.record.Digest == t.state.Approved(c.ID)
 		switch {
 		case v.refusal != nil:
-			v.refusal.Unknown = t.state.Tried(c.ID)
-			records = append(records, loop.Ended{Message: resultMessage(*v.refusal)})
+			records = append(records, loop.Ended{Message: t.refusal(*v.refusal, t.state.Tried(c.ID))})
 		case v.record.Permission == string(tool.Allow) || consent:
 			repeatable := v.tool.Replay == tool.Safe || v.tool.Replay == tool.Idempotent
 			records = append(records, loop.Began{CallID: c.ID, Repeatable: repeatable})
@@ -114,11 +113,27 @@ func (t *Turn) run(ctx context.Context, p prepared) (o outcome) {
 			o = outcome{broken: broken, stack: debug.Stack()}
 		}
 	}()
-	only := &tool.Set{Artifacts: t.Steps.Tools.Artifacts, Log: t.Steps.Tools.Log, Grace: t.Steps.Tools.Grace}
-	if err := only.Add(p.tool); err != nil {
+	one, err := only(t.Steps.Tools, p.tool)
+	if err != nil {
 		return outcome{result: harness.ToolResult{CallID: p.call.ID, Name: p.call.Name, Text: err.Error(), Failed: true}}
 	}
-	return outcome{result: only.Run(ctx, p.call, p.given)}
+	return outcome{result: one.Run(ctx, p.call, p.given)}
+}
+
+// only returns a set like s that has nothing but tool tl in it.
+func only(s *tool.Set, tl tool.Tool) (*tool.Set, error) {
+	one := &tool.Set{Artifacts: s.Artifacts, Log: s.Log, Grace: s.Grace, Redact: s.Redact}
+	return one, one.Add(tl)
+}
+
+// refusal returns the message that answers a call which cannot run. tried says
+// that it began before.
+func (t *Turn) refusal(r harness.ToolResult, tried bool) harness.Message {
+	if t.Steps.Tools.Redact != nil {
+		r.Text = t.Steps.Tools.Redact(r.Text)
+	}
+	r.Text, r.Unknown = tool.Clip(r.Text, tool.MaxResult), tried
+	return resultMessage(r)
 }
 
 func resultMessage(r harness.ToolResult) harness.Message {

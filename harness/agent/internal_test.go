@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"reflect"
+	"testing"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/tool"
+)
+
+type nowhere struct{}
+
+func (nowhere) Put(context.Context, harness.SessionID, []byte) (string, error) { return "", nil }
+
+// A call runs in a set of its own, with the settings of the one it comes from,
+// also those that are added to it later.
+func TestOneToolKeepsEverySettingOfItsSet(t *testing.T) {
+	t.Parallel()
+	s := &tool.Set{Artifacts: nowhere{}, Log: slog.New(slog.DiscardHandler), Grace: time.Second, Redact: func(string) string { return "" }}
+	one, err := only(s, tool.Tool{Name: "t", Run: func(context.Context, tool.Call) (string, error) { return "", nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := reflect.ValueOf(s).Elem(), reflect.ValueOf(one).Elem()
+	for i := range want.NumField() {
+		f := want.Type().Field(i)
+		if f.IsExported() && (want.Field(i).IsZero() || got.Field(i).IsZero()) {
+			t.Errorf("the setting %s is lost, or this test does not know it", f.Name)
+		}
+	}
+}
+
+func TestDigestIsOfTheExactCallAndWhatWasShown(t *testing.T) {
+	t.Parallel()
+	base := tool.Tool{Name: "t", Description: "d", Schema: json.RawMessage(`{}`)}
+	shown := harness.Proposal{Kind: harness.ProposalEdit, Subject: "/a", Diff: "+x", State: "1"}
+	of := func(change func(tl *tool.Tool, input *string, p *harness.Proposal)) string {
+		tl, input, p := base, `{"n":9007199254740993,"m":1}`, shown
+		change(&tl, &input, &p)
+		return digest(tl, json.RawMessage(input), p)
+	}
+	first := of(func(*tool.Tool, *string, *harness.Proposal) {})
+	for name, change := range map[string]func(tl *tool.Tool, input *string, p *harness.Proposal){
+		"the order of keys": func(_ *tool.Tool, input *string, _ *harness.Proposal) { *input = `{ "m": 1, "n": 9007199254740993 }` },
+		"the reason":        func(_ *tool.Tool, _ *string, p *harness.Proposal) { p.Why = "w" },
+		"facts about it":    func(_ *tool.Tool, _ *string, p *harness.Proposal) { p.About = []string{"read 14:02"} },
+		"a rule on offer":   func(_ *tool.Tool, _ *string, p *harness.Proposal) { p.Session, p.Always = "t", "t" },
+	} {
+		if of(change) != first {
+			t.Errorf("%s makes it another call", name)
+		}
+	}
+	for name, change := range map[string]func(tl *tool.Tool, input *string, p *harness.Proposal){
+		"a number beyond rounding": func(_ *tool.Tool, input *string, _ *harness.Proposal) { *input = `{"n":9007199254740992,"m":1}` },
+		"the description":          func(tl *tool.Tool, _ *string, _ *harness.Proposal) { tl.Description = "e" },
+		"the schema":               func(tl *tool.Tool, _ *string, _ *harness.Proposal) { tl.Schema = json.RawMessage(`{"a":1}`) },
+		"the tool":                 func(tl *tool.Tool, _ *string, _ *harness.Proposal) { tl.Name = "u" },
+		"the state":                func(_ *tool.Tool, _ *string, p *harness.Proposal) { p.State = "2" },
+		"the file":                 func(_ *tool.Tool, _ *string, p *harness.Proposal) { p.Subject = "/b" },
+		"the diff":                 func(_ *tool.Tool, _ *string, p *harness.Proposal) { p.Diff = "+y" },
+		"where one part ends":      func(_ *tool.Tool, _ *string, p *harness.Proposal) { p.State, p.Subject = "1/", "a" },
+	} {
+		if of(change) == first {
+			t.Errorf("%s makes no difference", name)
+		}
+	}
+}
+
+func TestCallsCollideInFilesThatOneWrites(t *testing.T) {
+	t.Parallel()
+	write := func(path string) []tool.Access { return []tool.Access{{Kind: tool.AccessWrite, Path: path}} }
+	read := func(path string) []tool.Access { return []tool.Access{{Kind: tool.AccessRead, Path: path}} }
+	for name, tc := range map[string]struct {
+		a, b []tool.Access
+		want bool
+	}{
+		"two writes":              {write("/a"), write("/a"), true},
+		"a write and a read":      {write("/a"), read("/a"), true},
+		"a read and a write":      {read("/a"), write("/a"), true},
+		"two reads":               {read("/a"), read("/a"), false},
+		"other files":             {write("/a"), write("/b"), false},
+		"a directory above":       {write("/a/b"), read("/a"), true},
+		"the root":                {write("/a/b"), read("/"), true},
+		"a longer name":           {write("/ab"), read("/a"), false},
+		"a command":               {write("/a"), []tool.Access{{Kind: tool.AccessRun, Command: "rm /a"}}, false},
+		"one among several files": {append(read("/x"), write("/a")...), append(read("/x"), read("/a")...), true},
+	} {
+		if got := collide(tc.a, tc.b); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+		if got := collide(tc.b, tc.a); got != tc.want {
+			t.Errorf("%s, the other way: %v", name, got)
+		}
+	}
+}

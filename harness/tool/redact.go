@@ -1,0 +1,175 @@
+package tool
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// minSecret is the length from which a value counts as a secret, in
+	// characters: a shorter one is found by chance in any text.
+	minSecret = 8
+	// minLine is the length from which one line of a secret of several lines
+	// counts by itself.
+	minLine = 16
+	// formHead is how many bytes of a form are looked up at once.
+	formHead = minSecret
+)
+
+// Redactor replaces secrets in text by their names. It finds each one as it is,
+// escaped for a URL or for JSON, and in base64. The zero value and nil know no
+// secret. A Redactor is safe for concurrent use.
+type Redactor struct {
+	// forms are all spellings by their first bytes, the longest first.
+	forms map[string][]form
+	// pairs tells of two bytes, as a bit, whether some form begins with them.
+	pairs [1 << 16 / 64]uint64
+}
+
+// form is one spelling of a secret.
+type form struct{ text, name string }
+
+// NewRedactor returns a Redactor for secrets by their names. Values of fewer
+// than 8 characters, without the white space around them, are passed over.
+func NewRedactor(secrets map[string]string) *Redactor {
+	r := &Redactor{forms: map[string][]form{}}
+	known := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		value := strings.TrimSpace(secrets[name])
+		if utf8.RuneCountInString(value) < minSecret {
+			continue
+		}
+		for _, text := range spellings(value) {
+			if len(text) < formHead || known[text] {
+				continue
+			}
+			known[text] = true
+			head := text[:formHead]
+			r.forms[head] = append(r.forms[head], form{text, name})
+			pair := uint(text[0])<<8 | uint(text[1])
+			r.pairs[pair/64] |= 1 << (pair % 64)
+		}
+	}
+	for _, list := range r.forms {
+		slices.SortStableFunc(list, func(a, b form) int { return cmp.Compare(len(b.text), len(a.text)) })
+	}
+	return r
+}
+
+// Redact returns text with "[redacted NAME]" in the place of each secret. Of
+// secrets that overlap nothing is left, and the longest gives the name.
+func (r *Redactor) Redact(text string) string {
+	if r == nil || len(r.forms) == 0 {
+		return text
+	}
+	var out strings.Builder
+	var name string
+	// text[start:end] is the secret found last, text[:kept] is written.
+	kept, start, end, longest := 0, 0, 0, 0
+	flush := func() {
+		if end > kept {
+			out.WriteString(text[kept:start] + "[redacted " + name + "]")
+			kept = end
+		}
+	}
+	for i := 0; i+formHead <= len(text); i++ {
+		f, ok := r.at(text[i:])
+		if !ok {
+			continue
+		}
+		if i >= end {
+			flush()
+			start, longest = i, 0
+		}
+		if len(f.text) > longest {
+			name, longest = f.name, len(f.text)
+		}
+		end = max(end, i+len(f.text))
+	}
+	flush()
+	if kept == 0 {
+		return text
+	}
+	return out.String() + text[kept:]
+}
+
+// at returns the longest form that the text begins with.
+func (r *Redactor) at(text string) (form, bool) {
+	pair := uint(text[0])<<8 | uint(text[1])
+	if r.pairs[pair/64]&(1<<(pair%64)) == 0 {
+		return form{}, false
+	}
+	for _, f := range r.forms[text[:formHead]] {
+		if strings.HasPrefix(text, f.text) {
+			return f, true
+		}
+	}
+	return form{}, false
+}
+
+// spellings returns the ways in which a secret may be written.
+func spellings(value string) []string {
+	all := []string{value}
+	for _, escaped := range []string{url.QueryEscape(value), url.PathEscape(value), component(value)} {
+		all = append(all, escaped, lowerEscapes(escaped))
+	}
+	inner := []string{value}
+	for range 2 { // JSON is often carried in JSON
+		var quoted []string
+		for _, v := range inner {
+			quoted = append(quoted, jsonText(v, false), jsonText(v, true))
+		}
+		for _, v := range quoted {
+			all = append(all, v, strings.ReplaceAll(v, "/", `\/`))
+		}
+		inner = quoted
+	}
+	// What encodes a file or the output of a command has a line feed behind it.
+	for _, v := range []string{value, value + "\n"} {
+		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+			all = append(all, e.EncodeToString([]byte(v)))
+		}
+	}
+	if lines := strings.Split(value, "\n"); len(lines) > 1 {
+		for _, line := range lines {
+			if line = strings.TrimSpace(line); len(line) >= minLine && !strings.HasPrefix(line, "-----") {
+				all = append(all, line)
+			}
+		}
+	}
+	return all
+}
+
+// component escapes a value as browsers do for a part of a URL.
+func component(value string) string {
+	return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(value))
+}
+
+// lowerEscapes writes the digits of percent escapes in lower case.
+func lowerEscapes(escaped string) string {
+	out := []byte(escaped)
+	for i := 0; i+2 < len(out); i++ {
+		if out[i] == '%' {
+			copy(out[i+1:], bytes.ToLower(out[i+1:i+3]))
+		}
+	}
+	return string(out)
+}
+
+// jsonText is a value as it stands in a JSON string.
+func jsonText(value string, html bool) string {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(html)
+	if enc.Encode(value) != nil {
+		return value // never: every string can be encoded
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(buf.String(), "\n"), `"`), `"`)
+}

@@ -60,10 +60,12 @@ type Pending struct {
 	// Reason says why it is asked; Rule names the rule that asks.
 	Reason string `json:"reason,omitempty"`
 	Rule   string `json:"rule,omitempty"`
-	// Proposal is what is agreed to; nil only in runs of older versions.
+	// Proposal is what is agreed to. It is nil for an uncertain call that ran
+	// without a question, and in runs of older versions.
 	Proposal *Proposal `json:"proposal,omitempty"`
-	// Digest stands for the tool, the exact arguments and the proposal's state.
-	// A decision names it, so that it can never count for anything else.
+	// Digest stands for the tool, the exact arguments, what is shown of the
+	// proposal and its state. A decision names it, so that it can never count
+	// for anything else.
 	Digest string `json:"digest,omitempty"`
 }
 
@@ -112,8 +114,8 @@ type Decision struct {
 	How    DecisionHow
 	// Text is the reason of a refusal, the answer, or the result.
 	Text string
-	// Scope and Rule go with an approval: a scope but once stores the rule as a
-	// [Grant] first. The zero Scope is once.
+	// Scope and Rule go with an approval: a scope but once needs a rule and
+	// stores it as a [Grant] first. The zero Scope is once, which has none.
 	Scope GrantScope
 	Rule  string
 	// By says who decided and where, such as "ada at /dev/pts/3 (chat)".

@@ -254,7 +254,9 @@ type Engine interface {
 	// first. [ErrNotFound] if the call does not wait, [ErrStale] if what waits
 	// is not what was shown.
 	Decide(ctx context.Context, l Lease, id RunID, ds ...Decision) (RunHandle, error)
-	// Cancel stops the run; what was streamed stays as an interrupted message.
+	// Cancel stops the active run; what was streamed stays as an interrupted
+	// message. A run at rest that has not ended is ended with Resume and
+	// [ResumeDrop], which takes the lease that writing needs: [ErrNotFound].
 	Cancel(ctx context.Context, id RunID) error
 	// Pause stops the run so that it can be resumed, and waits for that.
 	Pause(ctx context.Context, id RunID) error

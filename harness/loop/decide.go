@@ -56,6 +56,8 @@ func decide(p harness.Pending, d harness.Decision) ([]Record, error) {
 	case p.Digest == "" && d.How == harness.DecideApprove && !p.Uncertain:
 		// An older version did not keep what it showed. Resuming asks anew.
 		return nil, fmt.Errorf("what call %s would do was not kept; resume the run to be shown it: %w", d.Call, harness.ErrStale)
+	case !scoped(d):
+		return nil, fmt.Errorf("call %s: the scope %q with the rule %q: %w (the session and always need a rule, once has none)", d.Call, d.Scope, d.Rule, ErrDecision)
 	case p.Uncertain && d.How == harness.DecideResult:
 		return []Record{resolved, Ended{Message: Result(p.Call, d.Text, false, false)}}, nil
 	case p.Uncertain && d.How == harness.DecideRetry:
@@ -74,6 +76,18 @@ func decide(p harness.Pending, d harness.Decision) ([]Record, error) {
 		return []Record{Decided{CallID: d.Call, Digest: p.Digest, By: d.By, Reason: d.Text}}, nil
 	default:
 		return nil, fmt.Errorf("%q for call %s (%s): %w", d.How, d.Call, asked(p), ErrDecision)
+	}
+}
+
+// scoped reports whether d's scope and rule fit each other, and what is decided.
+func scoped(d harness.Decision) bool {
+	switch d.Scope {
+	case "", harness.ScopeOnce:
+		return d.Rule == ""
+	case harness.ScopeSession, harness.ScopeAlways:
+		return d.Rule != "" && d.How == harness.DecideApprove
+	default:
+		return false
 	}
 }
 

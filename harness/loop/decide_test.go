@@ -139,6 +139,11 @@ func TestDecisionsFitWhatIsAsked(t *testing.T) {
 		"decline what is uncertain":     {[]harness.Decision{{Call: c, How: harness.DecideDecline}}, loop.ErrDecision, 0},
 		"retry an approval":             {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideRetry}}, loop.ErrDecision, 0},
 		"nothing in particular":         {[]harness.Decision{{Call: a, Digest: "A"}}, loop.ErrDecision, 0},
+		"a scope without a rule":        {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideApprove, Scope: harness.ScopeSession}}, loop.ErrDecision, 0},
+		"a rule without a scope":        {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideApprove, Rule: "a"}}, loop.ErrDecision, 0},
+		"an unknown scope":              {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideApprove, Scope: "forever", Rule: "a"}}, loop.ErrDecision, 0},
+		"a scope for a refusal":         {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideDecline, Scope: harness.ScopeAlways, Rule: "a"}}, loop.ErrDecision, 0},
+		"for the session":               {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideApprove, Scope: harness.ScopeSession, Rule: "a"}}, nil, 2},
 		"a good one beside a bad one":   {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideApprove}, {Call: b, Digest: "B", How: harness.DecideRetry}}, loop.ErrDecision, 0},
 		"an abort does not hide others": {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideAbort}, {Call: "x"}}, harness.ErrNotFound, 0},
 	} {

@@ -11,7 +11,10 @@ import (
 )
 
 // Cancel implements [harness.Engine]. It wins over a pause that is under way.
-// A run that has ended meanwhile needs none.
+// A run that has ended meanwhile, or failed, needs none. It ends what is active
+// in this process; a run at rest is ended by [Local.Resume] with
+// [harness.ResumeDrop], or by an abort in [Local.Decide], because what that
+// writes needs the session's lease.
 func (l *Local) Cancel(ctx context.Context, id harness.RunID) error {
 	a := l.find(id)
 	if a == nil {
@@ -71,7 +74,7 @@ func (l *Local) idle(ctx context.Context, id harness.RunID, wanted func(harness.
 	case err != nil:
 		return fmt.Errorf("run %s: %w", id, err)
 	case !wanted(info.Status):
-		return fmt.Errorf("run %s is %s and not active here: %w", id, info.Status, harness.ErrNotFound)
+		return fmt.Errorf("run %s is %s and not active here, so there is nothing to stop (to end it, drop it): %w", id, info.Status, harness.ErrNotFound)
 	}
 	return nil
 }

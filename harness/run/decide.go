@@ -2,17 +2,28 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"cairn/harness"
+	"cairn/harness/agent"
 	"cairn/harness/loop"
 )
 
-// Decide implements [harness.Engine].
+// Decide implements [harness.Engine]. Decisions about a run that is active in
+// this process come too late: [harness.ErrBusy]. Of two that come at once one is
+// taken; the other is [harness.ErrBusy] or [harness.ErrStale], or, if it comes
+// after the first, [harness.ErrNotFound].
+//
+// An approval for the session or for always stores its rule in the engine's
+// grants first, together with what the tool is now, and takes it back if the
+// decision cannot be stored. It is refused if the tool changed since it was
+// shown: approved once, it is shown again as it is.
 func (l *Local) Decide(ctx context.Context, lease harness.Lease, id harness.RunID, ds ...harness.Decision) (harness.RunHandle, error) {
 	s, _, err := l.take(ctx, lease.Session, "")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("decide: %w", err)
 	}
 	a, err := l.decide(ctx, lease, id, ds)
 	if err != nil {
@@ -28,6 +39,34 @@ func (l *Local) Decide(ctx context.Context, lease harness.Lease, id harness.RunI
 	return a, nil
 }
 
+// Approve lets the call of p run, once, as it was shown in p. It is
+// [Local.Decide] for the commonest case. by says who decided.
+func (l *Local) Approve(ctx context.Context, lease harness.Lease, id harness.RunID, p harness.Pending, by string) (harness.RunHandle, error) {
+	return l.Resolve(ctx, lease, id, p, harness.DecideApprove, "", by)
+}
+
+// Decline refuses the call of p, or leaves its question unanswered. The model
+// is told the reason; the run goes on.
+func (l *Local) Decline(ctx context.Context, lease harness.Lease, id harness.RunID, p harness.Pending, reason, by string) (harness.RunHandle, error) {
+	return l.Resolve(ctx, lease, id, p, harness.DecideDecline, reason, by)
+}
+
+// Resolve settles p as how says: text is the result of an uncertain call or the
+// answer to a question; a retry and an abort have none.
+func (l *Local) Resolve(ctx context.Context, lease harness.Lease, id harness.RunID, p harness.Pending, how harness.DecisionHow, text, by string) (harness.RunHandle, error) {
+	return l.Decide(ctx, lease, id, harness.Decision{Call: p.Call.ID, Digest: p.Digest, How: how, Text: text, By: by})
+}
+
+// Prune removes the runs that ended before the time, and returns how many. What
+// was said in them stays in the conversations; runs that have not ended stay.
+func (l *Local) Prune(ctx context.Context, before time.Time) (int, error) {
+	n, err := l.o.Journal.Prune(ctx, before)
+	if err != nil {
+		return n, fmt.Errorf("prune runs: %w", err)
+	}
+	return n, nil
+}
+
 // decide stores decisions, and that the run goes on if nothing else waits.
 func (l *Local) decide(ctx context.Context, lease harness.Lease, id harness.RunID, ds []harness.Decision) (*active, error) {
 	info, state, err := l.load(ctx, id)
@@ -37,29 +76,51 @@ func (l *Local) decide(ctx context.Context, lease harness.Lease, id harness.RunI
 	if info.Status.Closed() {
 		return nil, fmt.Errorf("run %s has ended (%s) and waits for nothing: %w", id, info.Status, harness.ErrNotFound)
 	}
-	steps, err := l.o.Steps(ctx, info.Config)
-	if err != nil {
-		return nil, err
-	}
-	records, err := decisions(info, state, ds)
+	records, after, err := decisions(info, state, ds)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
-	attempt := state.Attempts()
-	if info.Partial != nil {
-		attempt = max(attempt, info.Partial.Attempt)
+	var steps agent.Steps
+	if after.Status() == harness.RunRunning || grants(ds) {
+		if steps, err = l.o.Steps(ctx, info.Config); err != nil {
+			return nil, err
+		}
 	}
-	a := l.stretch(lease, info, state, steps, attempt)
+	given, err := l.grant(ctx, info, state, steps.Tools, ds)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	a := l.stretch(lease, info, state, steps, attempts(info, state))
 	if err := a.once(ctx, lostUsage(info, state), records...); err != nil {
-		return nil, err
+		l.unsure(id, lease, err)
+		return nil, errors.Join(err, l.revoke(context.WithoutCancel(ctx), given))
 	}
 	l.mended([]Closing{{Run: id}})
 	return a, nil
 }
 
-// decisions returns the records that decisions about a run lead to. A run that
-// nobody drives is taken up first.
-func decisions(info harness.Run, state loop.State, ds []harness.Decision) ([]loop.Record, error) {
+// attempts is how many model attempts a run has made.
+func attempts(info harness.Run, s loop.State) int {
+	if info.Partial == nil {
+		return s.Attempts()
+	}
+	return max(s.Attempts(), info.Partial.Attempt)
+}
+
+// unsure notes that nobody knows whether another stretch of the run was stored:
+// if it was, the journal takes the run for running and it is interrupted.
+func (l *Local) unsure(id harness.RunID, lease harness.Lease, err error) {
+	if final(err) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken[id] = lease.Generation
+}
+
+// decisions returns the records that decisions about a run lead to, and the
+// state after them. A run that nobody drives is taken up first.
+func decisions(info harness.Run, state loop.State, ds []harness.Decision) ([]loop.Record, loop.State, error) {
 	var records []loop.Record
 	add := func(rs ...loop.Record) {
 		for _, r := range rs {
@@ -72,7 +133,7 @@ func decisions(info harness.Run, state loop.State, ds []harness.Decision) ([]loo
 	}
 	decided, err := loop.Decide(state, ds...)
 	if err != nil {
-		return nil, err
+		return nil, state, err
 	}
 	add(decided...)
 	switch left := len(state.Waiting()) > 0; {
@@ -82,7 +143,7 @@ func decisions(info harness.Run, state loop.State, ds []harness.Decision) ([]loo
 	case !left && state.Status() == harness.RunAwaiting:
 		add(loop.Resumed{How: harness.ResumeDecided})
 	}
-	return records, nil
+	return records, state, nil
 }
 
 // waiting returns what a run that nobody drives waits for, or will wait for

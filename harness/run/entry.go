@@ -90,6 +90,6 @@ func eventsOf(session harness.SessionID, id harness.RunID, entries []Entry, afte
 func resultOf(info harness.Run, s loop.State) harness.Result {
 	return harness.Result{
 		Run: info.ID, Session: info.Session, Status: info.Status, Stop: info.Stop,
-		Text: s.Answer(), Usage: info.Usage, Error: info.Error, Pending: s.Pending(), Unasked: s.Unasked(),
+		Text: s.Answer(), Usage: info.Usage, Error: info.Error, Pending: waiting(info, s), Unasked: s.Unasked(),
 	}
 }

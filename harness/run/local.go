@@ -21,6 +21,9 @@ type Options struct {
 	// Steps returns the parts that carry out runs of a configuration. Its error
 	// is the caller's: an unknown model, a missing key.
 	Steps func(ctx context.Context, c harness.RunConfig) (agent.Steps, error)
+	// Grants keeps the rules of approvals that are to count for more than once;
+	// without it such an approval is refused.
+	Grants harness.Grants
 	// Engine names what persists the runs, Host this machine.
 	Engine string
 	Host   string
@@ -178,12 +181,9 @@ func (l *Local) takeUp(ctx context.Context, lease harness.Lease, id harness.RunI
 		}
 		records = loop.Resume(state, how, info.Partial, info.Config.Model)
 	}
-	attempt := state.Attempts()
-	if info.Partial != nil {
-		attempt = max(attempt, info.Partial.Attempt)
-	}
-	a := l.stretch(lease, info, state, steps, attempt)
+	a := l.stretch(lease, info, state, steps, attempts(info, state))
 	if err := a.once(ctx, lostUsage(info, state), records...); err != nil {
+		l.unsure(id, lease, err)
 		return nil, fmt.Errorf("resume: %w", err)
 	}
 	l.mended([]Closing{{Run: id}})

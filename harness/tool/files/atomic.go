@@ -122,7 +122,7 @@ func sweep(dir *os.Root, now time.Time) {
 		if !temporary(e.Name()) {
 			continue
 		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > staleAfter {
+		if info, err := dir.Lstat(e.Name()); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > staleAfter {
 			dir.Remove(e.Name()) //nolint:errcheck // the next write tries again
 		}
 	}

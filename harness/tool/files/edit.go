@@ -64,7 +64,7 @@ func planEdit(s space, in editIn, agreed string) (change, error) {
 // edit returns the text with in.Old replaced by in.New. Line ends do not count
 // in the comparison; what is put in gets those of what it replaces.
 func edit(text string, in editIn) (string, error) {
-	from, to := unix(in.Old), unix(in.New)
+	from, to := unixEnds(in.Old), unixEnds(in.New)
 	body, bom := strings.CutPrefix(text, mark)
 	if bom {
 		from, to = strings.TrimPrefix(from, mark), strings.TrimPrefix(to, mark)
@@ -101,8 +101,8 @@ func edit(text string, in editIn) (string, error) {
 	return b.String(), nil
 }
 
-// unix writes line ends as a line feed alone.
-func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+// unixEnds writes line ends as a line feed alone.
+func unixEnds(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // flatten returns the text with line feeds alone, and what maps an offset in
 // it to one in the text.

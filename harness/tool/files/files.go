@@ -43,7 +43,7 @@ func Register(set *tool.Set, o Options) error {
 	if home, err := os.UserHomeDir(); err == nil {
 		f.home = home
 	}
-	for _, make := range []func() (tool.Tool, error){f.readFile, f.listDirectory, f.writeFile, f.editFile} {
+	for _, make := range []func() (tool.Tool, error){f.readFile, f.listDirectory, f.glob, f.grep, f.writeFile, f.editFile} {
 		t, err := make()
 		if err != nil {
 			return fmt.Errorf("register file tools: %w", err)

@@ -49,16 +49,21 @@ func list(ctx context.Context, s space, name string) (text string, err error) {
 	if !p.info.IsDir() {
 		return "", fmt.Errorf("%q is no directory: it %w", name, ErrKind)
 	}
-	f, err := p.open()
+	dir, err := p.root()
 	if err != nil {
 		return "", err
+	}
+	defer closing(&err, dir.Close)
+	f, err := dir.Open(".")
+	if err != nil {
+		return "", plainly(name, err)
 	}
 	defer closing(&err, f.Close)
 	entries, more, err := scan(ctx, f)
 	if err != nil {
 		return "", plainly(name, err)
 	}
-	return table(name, entries, more), nil
+	return table(dir, name, entries, more), nil
 }
 
 // scan reads a directory's entries, sorted by name, and says whether there are
@@ -81,8 +86,8 @@ func scan(ctx context.Context, f *os.File) (entries []fs.DirEntry, more bool, er
 	return entries, len(entries) >= maxScanned, nil
 }
 
-// table writes one entry a line.
-func table(name string, entries []fs.DirEntry, more bool) string {
+// table writes one entry of a directory a line.
+func table(dir *os.Root, name string, entries []fs.DirEntry, more bool) string {
 	if len(entries) == 0 {
 		return fmt.Sprintf("(%q is empty)", name)
 	}
@@ -95,7 +100,7 @@ func table(name string, entries []fs.DirEntry, more bool) string {
 		case e.Type()&fs.ModeSymlink != 0:
 			b.WriteByte('@')
 		case e.Type().IsRegular():
-			if info, err := e.Info(); err == nil {
+			if info, err := dir.Lstat(e.Name()); err == nil {
 				fmt.Fprintf(&b, "  %d bytes", info.Size())
 			}
 		default:

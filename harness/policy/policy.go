@@ -40,25 +40,8 @@ type Static struct {
 }
 
 // Judge implements [Policy].
-func (s Static) Judge(_ context.Context, c tool.Call, t tool.Tool, _ harness.ToolCall) Verdict {
-	v := Verdict{Permission: t.Permission, Rule: "tool"}
-	if t.Judge != nil {
-		if p, why := opinion(t, c); stricter(p, v.Permission) {
-			v = Verdict{Permission: p, Reason: why, Rule: "tool arguments"}
-		}
-	}
-	switch {
-	case v.Permission == tool.Allow, v.Permission == tool.Deny:
-	case s.Interactive:
-		v.Permission = tool.Ask
-	default:
-		v.Permission, v.Unasked = tool.Deny, true
-		v.Reason = join("nobody can be asked here", v.Reason)
-	}
-	if v.Permission == tool.Deny && v.Reason == "" {
-		v.Reason = "the tool is switched off"
-	}
-	return v
+func (s Static) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) Verdict {
+	return Rules{Interactive: s.Interactive}.Judge(ctx, c, t, call)
 }
 
 // opinion asks the tool's own judge. One that breaks has seen arguments it did

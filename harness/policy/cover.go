@@ -1,0 +1,254 @@
+package policy
+
+import (
+	"strings"
+)
+
+// commandRule is the pattern of a rule about commands.
+type commandRule struct {
+	line
+	exact bool
+}
+
+// parseCommandRule reads the pattern of a rule about commands; why says what is
+// wrong with it.
+func parseCommandRule(r Rule) (c commandRule, why string) {
+	text := r.pattern
+	if rest, ok := r.exact(); ok {
+		text, c.exact = rest, true
+	}
+	c.line, why = parseLine(text)
+	if why == "" && !c.exact && len(c.cmds) != 1 {
+		why = "only the form with = takes several commands"
+	}
+	return c, why
+}
+
+// coversLine reports whether the rule alone is exactly this line.
+func (c commandRule) coversLine(l line) bool {
+	if !c.exact || len(c.cmds) != len(l.cmds) || !equalOps(c.ops, l.ops) {
+		return false
+	}
+	for i := range c.cmds {
+		if !sameWords(c.cmds[i].words, l.cmds[i].words) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalOps(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// sameWords reports whether the words of a rule in its exact form are those of
+// a command.
+func sameWords(rule, call []word) bool {
+	return len(rule) == len(call) && beginsWith(rule, call)
+}
+
+// beginsWith reports whether a command begins with the words of a rule.
+func beginsWith(rule, call []word) bool {
+	if len(rule) > len(call) {
+		return false
+	}
+	for i, r := range rule {
+		if !r.matches(call[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// matches reports whether a word of a rule stands for a word of a command. A
+// star stands for any characters. What the shell replaces by file names equals
+// nothing.
+func (r word) matches(w word) bool {
+	if w.glob || r.tilde != w.tilde {
+		return false
+	}
+	return r.matchText(w.text, func(a string) string { return a })
+}
+
+// matchText matches with stars; fold is applied to both.
+func (r word) matchText(text string, fold func(string) string) bool {
+	text = fold(text)
+	if len(r.pieces) < 2 {
+		return fold(r.text) == text
+	}
+	first, last := fold(r.pieces[0]), fold(r.pieces[len(r.pieces)-1])
+	text, ok := strings.CutPrefix(text, first)
+	if !ok {
+		return false
+	}
+	if text, ok = strings.CutSuffix(text, last); !ok {
+		return false
+	}
+	for _, piece := range r.pieces[1 : len(r.pieces)-1] {
+		_, after, found := strings.Cut(text, fold(piece))
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return true
+}
+
+// covers reports whether the rule covers one simple command of a line. moved
+// says that the line changed its directory before, so that neither a relative
+// path nor the project around is the one the rule was written for.
+func (c commandRule) covers(call simple, moved bool) bool {
+	if len(c.cmds) != 1 {
+		return false
+	}
+	name := call.words[0]
+	if !name.plain() || !commandName.MatchString(name.text) {
+		return false
+	}
+	if moved && (strings.Contains(name.text, "/") && !strings.HasPrefix(name.text, "/") || runners[commandKey(name.text)].kind != plain) {
+		return false
+	}
+	rule := c.cmds[0].words
+	if c.exact {
+		feeds := call.piped && runners[commandKey(name.text)].stdin
+		return sameWords(rule, call.words) && (!feeds || coversRest(rule, call.words, true, false))
+	}
+	return beginsWith(rule, call.words) && coversRest(rule, call.words, call.piped, false)
+}
+
+// coversRest reports whether a rule whose words a command begins with says
+// enough to cover the rest of it. piped says that the command reads what
+// another one prints, fed that it gets more arguments from there.
+func coversRest(rule, call []word, piped, fed bool) bool {
+	key := commandKey(call[0].text)
+	last := runner{}
+	for i := 1; ; i++ {
+		r, known := runners[key]
+		if known {
+			last = r
+		}
+		spelled := i < len(rule) && spells(rule[i])
+		if piped && r.stdin && !spelled && r.kind != wrap {
+			return false // it runs what it reads
+		}
+		switch r.kind {
+		case exact:
+			return false
+		case script:
+			return spelled || module(rule, i, key)
+		case wrap:
+			at := i + r.skip
+			if len(call) == i {
+				return !fed
+			}
+			if at >= len(rule) || !spells(rule[at]) || !plainWords(call[i:at+1]) {
+				return false
+			}
+			return coversRest(rule[at:], call[at:], piped, fed || r.stdin)
+		case sub:
+			if len(call) == i && !fed {
+				return true
+			}
+			if !spelled {
+				return false
+			}
+			key += " " + call[i].text
+		default:
+			return !anyFlag(last, rule, call, i) && (!fed || len(last.flags) == 0)
+		}
+	}
+}
+
+// spells reports whether a word of a rule says a command, a subcommand or a
+// program, and not an option or just any word.
+func spells(w word) bool {
+	return w.plain() && w.text != "" && !strings.HasPrefix(w.text, "-")
+}
+
+// module reports whether a rule names the module that an interpreter runs.
+func module(rule []word, i int, key string) bool {
+	return (key == "python" || key == "pypy") && i+1 < len(rule) && rule[i].plain() && rule[i].text == "-m" && spells(rule[i+1])
+}
+
+// plainWords reports whether words are no options and no assignments.
+func plainWords(words []word) bool {
+	for _, w := range words {
+		if !spells(w) || strings.Contains(w.text, "=") {
+			return false
+		}
+	}
+	return true
+}
+
+// anyFlag reports whether the words of a command from i on, which the rule does
+// not spell out, have one of the flags.
+func anyFlag(r runner, rule, call []word, i int) bool {
+	for j := i; j < len(call); j++ {
+		if (j >= len(rule) || !rule[j].plain()) && r.flagged(call[j], j == 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// moves reports whether a command changes the directory of those after it.
+func moves(c simple) bool {
+	switch c.words[0].text {
+	case "cd", "pushd", "popd", "chdir":
+		return true
+	}
+	return false
+}
+
+// coversCommand returns the rules that together cover a command text: one that
+// is about every command or about exactly this line, or one for each of its
+// simple commands.
+func coversCommand(sources []source, p place, text string) ([]source, bool) {
+	for _, s := range sources {
+		if s.rule.pattern == "" {
+			return []source{s}, true
+		}
+	}
+	l, why := parseLine(text)
+	if why != "" {
+		return nil, false
+	}
+	parsed := make([]commandRule, len(sources))
+	for i, s := range sources {
+		parsed[i], _ = parseCommandRule(s.rule)
+		if parsed[i].coversLine(l) {
+			return []source{s}, true
+		}
+	}
+	var used []source
+	moved := false
+	for _, cmd := range l.cmds {
+		found := false
+		for i, c := range parsed {
+			if found = c.covers(cmd, moved); found {
+				used = append(used, sources[i])
+				break
+			}
+		}
+		if !found {
+			return nil, false
+		}
+		moved = moved || moves(cmd) && !staysIn(cmd, p)
+	}
+	return used, true
+}
+
+// staysIn reports whether a change of directory leads to the working directory
+// itself.
+func staysIn(c simple, p place) bool {
+	return len(c.words) == 2 && c.words[0].text == "cd" && c.words[1].plain() && p.dir != "" &&
+		(c.words[1].text == p.dir || c.words[1].text == p.realDir || c.words[1].text == ".")
+}

@@ -1,0 +1,162 @@
+package policy
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"cairn/harness/tool"
+)
+
+// maxOffer bounds the rules that are offered, in bytes: a person reads them.
+const maxOffer = 400
+
+// offers returns the rules that may be offered with an approval of the call,
+// for the session and for always. Each covers the call, as judged now, when it
+// comes from the grant; from none it is written by the person.
+func (j judged) offers(grant string) (session, always string) {
+	s, a := j.suggest()
+	check := func(rule Rule) string {
+		if rule == (Rule{}) || len(rule.String()) > maxOffer {
+			return ""
+		}
+		again, err := ParseRule(rule.String())
+		src := source{rule: again, grant: grant}
+		if err != nil || again != rule || !j.counts(src) {
+			return ""
+		}
+		if ok, _ := covers([]source{src}, j.tool, j.place, j.touched); !ok {
+			return ""
+		}
+		return rule.String()
+	}
+	return check(s), check(a)
+}
+
+// suggest makes rules for the first thing that a call touches.
+func (j judged) suggest() (session, always Rule) {
+	if len(j.touched) == 0 {
+		bare := Rule{tool: j.tool.Name}
+		return bare, bare
+	}
+	with := func(pattern string) Rule {
+		if pattern == "" {
+			return Rule{}
+		}
+		return Rule{tool: j.tool.Name, pattern: pattern}
+	}
+	switch a := j.touched[0]; a.Kind {
+	case tool.AccessRun:
+		l, why := parseLine(a.Command)
+		if why != "" {
+			return Rule{}, Rule{}
+		}
+		exact := with("=" + l.String())
+		if prefix := beginning(l); prefix != "" {
+			return exact, with(prefix)
+		}
+		return exact, exact
+	case tool.AccessRead, tool.AccessWrite:
+		r := with(j.place.around(a))
+		return r, r
+	case tool.AccessFetch:
+		u, ok := parseAddress(a.URL)
+		if !ok {
+			return Rule{}, Rule{}
+		}
+		r := with(u.hostPort())
+		return r, r
+	default:
+		return Rule{}, Rule{}
+	}
+}
+
+var subcommand = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:_-]*$`)
+
+// beginning returns the first words of a command that say what it does, for
+// commands that are known to have subcommands; empty for all others: what
+// cat, rm or python does is said by all of their words.
+func beginning(l line) string {
+	if len(l.cmds) != 1 {
+		return ""
+	}
+	words := l.cmds[0].words
+	key := commandKey(words[0].text)
+	for i := 1; i < len(words); i++ {
+		if runners[key].kind != sub || !spells(words[i]) || !subcommand.MatchString(words[i].text) {
+			return ""
+		}
+		key += " " + words[i].text
+		if runners[key].kind == plain {
+			return line{cmds: []simple{{words: words[:i+1]}}}.String()
+		}
+	}
+	return ""
+}
+
+// around returns the pattern for the directory of a file: relative below the
+// working directory, absolute elsewhere, and for a file outside of all allowed
+// directories only the file.
+func (p place) around(a tool.Access) string {
+	dir := filepath.ToSlash(filepath.Dir(a.Path))
+	if a.Root == "" {
+		return "=" + filepath.ToSlash(a.Path)
+	}
+	rel, ok := below(filepath.ToSlash(p.realDir), dir)
+	switch {
+	case !ok:
+		return escapeGlob(dir) + "/**"
+	case rel == ".":
+		return "*"
+	default:
+		return escapeGlob(rel) + "/**"
+	}
+}
+
+// String writes the line so that it reads back as the same.
+func (l line) String() string {
+	var b strings.Builder
+	for i, c := range l.cmds {
+		if i > 0 {
+			if op := l.ops[i-1]; op == ";" {
+				b.WriteString("; ")
+			} else {
+				b.WriteString(" " + op + " ")
+			}
+		}
+		for n, w := range c.words {
+			if n > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(w.quote())
+		}
+	}
+	return b.String()
+}
+
+var safeWord = regexp.MustCompile(`^[\pL\pN_./+@:,=%^-]+$`)
+
+// quote writes a word so that it stands for itself only. A word with a star
+// that was not quoted becomes another one; what is offered is checked.
+func (w word) quote() string {
+	if w.tilde && safeWord.MatchString(w.text[1:]+"x") && strings.HasPrefix(w.text, "~") {
+		return w.text
+	}
+	if safeWord.MatchString(w.text) {
+		return w.text
+	}
+	return "'" + strings.ReplaceAll(w.text, "'", `'\''`) + "'"
+}
+
+// uncovered says why a rule might not cover what a call touches.
+func uncovered(touched []tool.Access) string {
+	for _, a := range touched {
+		if a.Kind != tool.AccessRun {
+			continue
+		}
+		if _, why := parseLine(a.Command); why != "" {
+			return "no rule can allow the command: " + why
+		}
+	}
+	return ""
+}

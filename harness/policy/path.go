@@ -1,0 +1,232 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"cairn/harness/tool"
+)
+
+// place is where a call is made from: what the relative patterns and ~ of a
+// rule mean.
+type place struct {
+	// dir and home are as given; realDir and realHome without links, empty if
+	// they cannot be resolved.
+	dir, realDir, home, realHome string
+}
+
+func newPlace(dir, home string) place {
+	p := place{dir: dir, home: home}
+	p.realDir, p.realHome = realPath(dir), realPath(home)
+	return p
+}
+
+func realPath(dir string) string {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+// coversPath reports whether a rule allows what is done at a real path.
+//
+// A rule without a pattern, and a relative one, are about the allowed
+// directories only. A relative one is below the working directory, an absolute
+// one is compared with the real path as it stands: no link that lies in it is
+// followed, so none made later leads elsewhere. Protected places need a rule
+// that names them.
+func (r Rule) coversPath(p place, a tool.Access) bool {
+	if !filepath.IsAbs(a.Path) || filepath.Clean(a.Path) != a.Path {
+		return false
+	}
+	pattern, base := r.pattern, p.realDir
+	exact, whole := r.exact()
+	if whole {
+		pattern = escapeGlob(exact)
+	}
+	pattern, base = filepath.ToSlash(pattern), filepath.ToSlash(base)
+	relative := false
+	switch {
+	case r.pattern == "":
+		return a.Root != "" && !protected(a.Path, "")
+	case pattern == "~" || strings.HasPrefix(pattern, "~/"):
+		base, pattern = filepath.ToSlash(p.realHome), strings.TrimPrefix(pattern[1:], "/")
+	case isAbsolute(pattern):
+		base, pattern = "/", strings.TrimPrefix(pattern, "/")
+	default:
+		relative = true
+	}
+	rest, ok := below(base, filepath.ToSlash(a.Path))
+	if !ok || relative && a.Root == "" || dotted(pattern) {
+		return false
+	}
+	if pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"); pattern == "" || pattern == "." {
+		return rest == "." && !protected(a.Path, "")
+	}
+	match, err := doublestar.Match(pattern, rest)
+	return err == nil && match && !protected(a.Path, pattern)
+}
+
+// hitsPath reports whether a rule that denies or asks is about a path. It is
+// wider than coversPath: it takes case for nothing, counts the places with and
+// without links, and paths outside all allowed directories.
+func (r Rule) hitsPath(p place, a tool.Access) danger {
+	path := fold(filepath.ToSlash(a.Path))
+	pattern := r.pattern
+	if exact, ok := r.exact(); ok {
+		pattern = escapeGlob(exact)
+	}
+	pattern = fold(filepath.ToSlash(pattern))
+	var bases []string
+	switch {
+	case pattern == "~" || strings.HasPrefix(pattern, "~/"):
+		bases, pattern = []string{p.home, p.realHome}, strings.TrimPrefix(pattern[1:], "/")
+	case isAbsolute(pattern):
+		bases, pattern = []string{"/"}, strings.TrimPrefix(pattern, "/")
+	default:
+		bases = []string{p.dir, p.realDir}
+	}
+	if pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"); pattern == "" {
+		pattern = "."
+	}
+	if dotted(pattern) || !doublestar.ValidatePattern(pattern) || slices.Equal(bases, []string{"", ""}) {
+		return maybe
+	}
+	for _, base := range bases {
+		if base == "" {
+			continue
+		}
+		if rest, ok := below(fold(filepath.ToSlash(base)), path); ok {
+			if match, err := doublestar.Match(pattern, rest); err == nil && match {
+				return yes
+			}
+		}
+	}
+	if hitsLinked(bases, pattern, path) {
+		return yes
+	}
+	return no
+}
+
+// hitsLinked reports whether the pattern matches once the links in its fixed
+// beginning are followed: deny src/** holds also where src is a link.
+func hitsLinked(bases []string, pattern, path string) bool {
+	fixed, rest := doublestar.SplitPattern(pattern)
+	for _, base := range bases {
+		if base == "" {
+			continue
+		}
+		real := realPath(filepath.Join(base, filepath.FromSlash(unescapeGlob(fixed))))
+		if real == "" {
+			continue
+		}
+		below, ok := below(fold(filepath.ToSlash(real)), path)
+		if !ok {
+			continue
+		}
+		if match, err := doublestar.Match(rest, below); err == nil && match {
+			return true
+		}
+	}
+	return false
+}
+
+// below returns path relative to base, with slashes; "." for base itself.
+func below(base, path string) (string, bool) {
+	switch {
+	case base == "":
+		return "", false
+	case path == base:
+		return ".", true
+	}
+	return strings.CutPrefix(path, strings.TrimSuffix(base, "/")+"/")
+}
+
+func isAbsolute(pattern string) bool {
+	return strings.HasPrefix(pattern, "/") || os.PathSeparator == '\\' && filepath.IsAbs(pattern)
+}
+
+// dotted reports whether a pattern has an element that leads up.
+func dotted(pattern string) bool { return slices.Contains(strings.Split(pattern, "/"), "..") }
+
+// fold takes upper and lower case for the same, as many file systems do.
+func fold(s string) string { return strings.ToLower(s) }
+
+// escapeGlob returns a pattern that matches text only.
+func escapeGlob(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if strings.ContainsRune(`*?[]{}\`, c) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func unescapeGlob(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] == '\\' && i+1 < len(pattern) {
+			i++
+		}
+		b.WriteByte(pattern[i])
+	}
+	return b.String()
+}
+
+// protectedDirs and protectedFiles are places whose content other programs run
+// or trust, or that hold keys. They are elements of a path, in lower case.
+var (
+	protectedDirs = []string{
+		".git", ".hg", ".svn", ".jj", ".cairn", ".vscode", ".idea", ".husky", ".devcontainer", ".circleci",
+		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".gcloud", ".terraform.d", ".direnv",
+	}
+	protectedFiles = []string{
+		".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".login", ".cshrc", ".tcshrc", ".kshrc", ".inputrc",
+		".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".xprofile", ".xinitrc", ".xsession",
+		".gitconfig", ".gitmodules", ".gitattributes", ".git-credentials", ".netrc", "_netrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".pnpmfile.cjs",
+		".mcp.json", ".ripgreprc", ".vimrc", ".exrc", ".gdbinit", ".lldbinit", ".pre-commit-config.yaml", ".gitlab-ci.yml", ".tmux.conf",
+	}
+)
+
+// protected reports whether a path lies in a protected place that the pattern
+// does not name. A pattern names a place by having its name as an element, as
+// it stands: .git/** and .env do, ** and .e* do not. Also protected are .env
+// and .env.*, .envrc, .github/workflows and .config below home, whose shells
+// and editors start from there.
+func protected(path, pattern string) bool {
+	elements := strings.Split(strings.Trim(fold(filepath.ToSlash(path)), "/"), "/")
+	named := strings.Split(fold(pattern), "/")
+	names := func(e ...string) bool {
+		for i := range named {
+			if i+len(e) <= len(named) && slices.Equal(named[i:i+len(e)], e) {
+				return true
+			}
+		}
+		return false
+	}
+	for i, e := range elements {
+		e = strings.TrimRight(e, ". ") // some systems take "x." for x
+		last := i == len(elements)-1
+		switch {
+		case slices.Contains(protectedDirs, e), last && slices.Contains(protectedFiles, e), strings.HasPrefix(e, ".env"):
+			if !names(elements[i]) && !names(escapeGlob(elements[i])) {
+				return true
+			}
+		case e == "workflows" && i > 0 && elements[i-1] == ".github":
+			if !names(".github", "workflows") {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,376 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cairn/harness"
+	"cairn/harness/tool"
+)
+
+// Mode says what becomes of a call that would be asked.
+type Mode string
+
+// The modes. The zero Mode asks.
+const (
+	ModeAsk Mode = "ask"
+	// ModeNever refuses it: the person wants no questions.
+	ModeNever Mode = "never"
+	// ModeAll allows it: the person wants no questions and takes the risk. What
+	// is denied stays denied, by a tool or by a rule, and where it cannot be
+	// told whether a deny rule is meant, it is asked. All other rules give way,
+	// those that ask and protected places too.
+	ModeAll Mode = "all"
+)
+
+// Lister lists standing permissions; [harness.Grants] is one.
+type Lister interface {
+	List(ctx context.Context, session harness.SessionID) ([]harness.Grant, error)
+}
+
+// Rules judges by what a person wrote, by what was granted, and by what the
+// tools say of themselves. In this order, and the first that has a say decides:
+//
+//  1. A tool that is denied, or whose own Judge denies the call.
+//  2. Deny rules. Then the error of a tool's Touches, a reason not to run it.
+//     Where it cannot be told whether a deny rule is about the call (a command
+//     whose name is a variable, a text that is no shell text, a pattern for a
+//     tool that does not say what it touches), a person is asked, in every mode
+//     and whatever allows it.
+//  3. A question is asked. Where nobody answers, it runs, and says so to the
+//     model.
+//  4. Ask rules; they beat the allow rules and all grants.
+//  5. Allow rules and grants, if together they cover all that the call touches.
+//     A call that the tool's own Judge wants asked is allowed by a rule in Allow
+//     that spells the tool's name out, or by one with a pattern; a grant of the
+//     bare name was given for calls that did not look like this one.
+//  6. The tool's permission, made stricter by its Judge.
+//
+// What would be asked then goes by the Mode, and is denied where nobody can be
+// asked. The zero Rules is [Static] with nobody to ask.
+type Rules struct {
+	// Allow, Ask and Deny are the person's rules. Their order means nothing.
+	Allow, Ask, Deny []Rule
+	// Grants are the permissions given with approvals; nil if there are none.
+	// One that was given for a tool that is no longer the same does not count.
+	// If they cannot be read, none counts.
+	Grants Lister
+	// Interactive says that a person can be asked.
+	Interactive bool
+	// Mode is what becomes of a call that would be asked.
+	Mode Mode
+	// Home is the person's home directory, ~ in rules; empty if there is none.
+	Home string
+}
+
+// source is a rule that may allow, and where it comes from.
+type source struct {
+	rule Rule
+	// grant is its id; empty for a rule that was written.
+	grant string
+}
+
+func (s source) String() string {
+	if s.grant == "" {
+		return s.rule.String()
+	}
+	return s.rule.String() + " (grant " + s.grant + ")"
+}
+
+// judged is one call that is judged.
+type judged struct {
+	rules   Rules
+	tool    tool.Tool
+	call    tool.Call
+	place   place
+	touched []tool.Access
+	// opinion and why are those of the tool's Judge.
+	opinion tool.Permission
+	why     string
+}
+
+// Judge implements [Policy].
+func (r Rules) Judge(ctx context.Context, c tool.Call, t tool.Tool, _ harness.ToolCall) Verdict {
+	j := judged{rules: r, tool: t, call: c, place: newPlace(c.Dir, r.Home)}
+	own := ownVerdict(t, c)
+	if own.Permission == tool.Deny {
+		return own
+	}
+	j.opinion, j.why = own.Permission, own.Reason
+	for _, rule := range r.Deny {
+		if rule.pattern == "" && rule.Names(t.Name) {
+			return denied(rule)
+		}
+	}
+	var err error
+	if j.touched, err = touches(t, c); err != nil {
+		return Verdict{Permission: tool.Deny, Reason: err.Error(), Rule: "not possible"}
+	}
+	deny, sure := worst(r.Deny, t, j.place, j.touched)
+	switch {
+	case sure == yes:
+		return denied(deny)
+	case t.Question:
+		return j.question()
+	case sure == maybe:
+		return j.ask(Verdict{Rule: deny.String(), Reason: "it cannot be told whether the rule " + deny.String() + " denies it"}, true)
+	}
+	if r.Mode == ModeAll {
+		return Verdict{Permission: tool.Allow, Rule: "mode all"}
+	}
+	if rule, how := worst(r.Ask, t, j.place, j.touched); how != no {
+		return j.ask(Verdict{Rule: rule.String(), Reason: "the rule " + rule.String() + " asks"}, true)
+	}
+	return j.allow(ctx, own)
+}
+
+func denied(rule Rule) Verdict {
+	return Verdict{Permission: tool.Deny, Rule: rule.String(), Reason: "the rule " + rule.String() + " denies it"}
+}
+
+// question lets a person be asked, or the tool say that nobody is there.
+func (j judged) question() Verdict {
+	if j.rules.Interactive && j.rules.Mode != ModeNever {
+		return Verdict{Permission: tool.Ask, Rule: "question"}
+	}
+	return Verdict{Permission: tool.Allow, Rule: "question", Reason: "nobody answers questions here"}
+}
+
+// allow looks for rules and grants that allow the call.
+func (j judged) allow(ctx context.Context, own Verdict) Verdict {
+	sources := make([]source, 0, len(j.rules.Allow))
+	for _, rule := range j.rules.Allow {
+		if j.counts(source{rule: rule}) {
+			sources = append(sources, source{rule: rule})
+		}
+	}
+	granted, ended, note := j.granted(ctx)
+	sources = append(sources, granted...)
+	if ok, by := covers(sources, j.tool, j.place, j.touched); ok {
+		return Verdict{Permission: tool.Allow, Rule: by}
+	}
+	if own.Permission == tool.Allow {
+		return own
+	}
+	v := Verdict{Rule: own.Rule, Reason: own.Reason}
+	if ok, by := covers(append(sources, ended...), j.tool, j.place, j.touched); ok {
+		v.Reason = join("the tool "+j.tool.Name+" is not the one that was allowed with "+by+
+			": its description or its arguments have changed; look at it, and allow it again if that is right", v.Reason)
+	}
+	if note != "" {
+		v.Reason = join(note, v.Reason)
+	}
+	if v.Reason == "" {
+		v.Reason = uncovered(j.touched)
+	}
+	return j.ask(v, false)
+}
+
+// counts reports whether a source may allow the call although the tool's Judge
+// wants it asked.
+func (j judged) counts(s source) bool {
+	if !s.rule.Names(j.tool.Name) {
+		return false
+	}
+	if j.why == "" {
+		return true
+	}
+	return s.rule.pattern != "" || s.grant == "" && s.rule.literal()
+}
+
+// granted returns the grants that count, those that ended because the tool is
+// another one, and what to say of those that cannot be read.
+func (j judged) granted(ctx context.Context) (counting, ended []source, note string) {
+	if j.rules.Grants == nil {
+		return nil, nil, ""
+	}
+	all, err := j.rules.Grants.List(ctx, j.call.Session)
+	if err != nil {
+		return nil, nil, fmt.Sprintf("the permissions given before cannot be read, so none counts (%v)", err)
+	}
+	for _, g := range all {
+		rule, err := ParseRule(g.Rule)
+		if err != nil {
+			note = fmt.Sprintf("the permission %s cannot be read and does not count (%v)", g.ID, err)
+			continue
+		}
+		s := source{rule: rule, grant: g.ID}
+		switch {
+		case !j.counts(s), g.Session != "" && g.Session != j.call.Session:
+		case g.Tool != "" && g.Tool != j.tool.Fingerprint():
+			ended = append(ended, s)
+		default:
+			counting = append(counting, s)
+		}
+	}
+	return counting, ended, note
+}
+
+// ask makes a verdict that asks, or what becomes of it where nobody is asked.
+// bound says that no rule that could be offered would change it.
+func (j judged) ask(v Verdict, bound bool) Verdict {
+	v.Permission = tool.Ask
+	hint := ""
+	if !bound {
+		v.Session, v.Always = j.offers("offered")
+		hint = cmpOr(v.Always, v.Session)
+	}
+	if hint == "" && !bound {
+		_, hint = j.offers("") // written by a person, it may say more than a grant
+	}
+	switch {
+	case j.rules.Mode == ModeNever:
+		return Verdict{Permission: tool.Deny, Rule: "mode never", Reason: join("nothing is asked here by the person's choice, so what is not allowed is refused", v.Reason)}
+	case j.rules.Interactive:
+		return v
+	}
+	v.Permission, v.Unasked = tool.Deny, true
+	nobody := "nobody can be asked here"
+	if hint != "" {
+		nobody += "; allow it with --allow " + shellQuote(hint)
+	}
+	v.Reason = join(nobody, v.Reason)
+	return v
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// shellQuote quotes a text for the person's own shell.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// ownVerdict is what the tool says of a call.
+func ownVerdict(t tool.Tool, c tool.Call) Verdict {
+	v := Verdict{Permission: t.Permission, Rule: "tool"}
+	if t.Judge != nil {
+		if p, why := opinion(t, c); stricter(p, v.Permission) {
+			v = Verdict{Permission: p, Reason: cmpOr(why, "the tool wants it asked"), Rule: "tool arguments"}
+		}
+	}
+	if v.Permission == tool.Deny && v.Reason == "" {
+		v.Reason = "the tool is switched off"
+	}
+	if v.Permission != tool.Allow && v.Permission != tool.Deny {
+		v.Permission = tool.Ask
+	}
+	return v
+}
+
+var errTouches = errors.New("the tool could not say what it would touch")
+
+// touches asks the tool what a call would touch. A tool that breaks over it has
+// seen arguments that it did not expect.
+func touches(t tool.Tool, c tool.Call) (all []tool.Access, err error) {
+	if t.Touches == nil {
+		return nil, nil
+	}
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("%w: %v", errTouches, broken)
+		}
+	}()
+	return t.Touches(c)
+}
+
+// worst returns the rule that says most surely that it is about the call.
+func worst(rules []Rule, t tool.Tool, p place, touched []tool.Access) (Rule, danger) {
+	var found Rule
+	result := no
+	commands := map[string]finder{}
+	for _, r := range rules {
+		if !r.Names(t.Name) {
+			continue
+		}
+		d := no
+		switch {
+		case r.pattern == "":
+			d = yes
+		case len(touched) == 0:
+			d = maybe
+		}
+		for _, a := range touched {
+			if d == yes {
+				break
+			}
+			d = max(d, r.hits(p, a, commands))
+		}
+		if d > result {
+			found, result = r, d
+		}
+	}
+	return found, result
+}
+
+func (r Rule) hits(p place, a tool.Access, commands map[string]finder) danger {
+	switch a.Kind {
+	case tool.AccessRun:
+		f, ok := commands[a.Command]
+		if !ok {
+			f = findCommands(a.Command)
+			commands[a.Command] = f
+		}
+		return r.hitsCommand(a.Command, f)
+	case tool.AccessRead, tool.AccessWrite:
+		return r.hitsPath(p, a)
+	case tool.AccessFetch:
+		return r.hitsURL(a.URL)
+	default:
+		return maybe
+	}
+}
+
+// covers reports whether rules together cover all that a call touches, and
+// which ones do.
+func covers(sources []source, t tool.Tool, p place, touched []tool.Access) (bool, string) {
+	sources = slices.DeleteFunc(slices.Clone(sources), func(s source) bool { return !s.rule.Names(t.Name) })
+	if len(touched) == 0 {
+		for _, s := range sources {
+			if s.rule.pattern == "" {
+				return true, s.String()
+			}
+		}
+		return false, ""
+	}
+	var used []string
+	for _, a := range touched {
+		by, ok := coversAccess(sources, p, a)
+		if !ok {
+			return false, ""
+		}
+		for _, s := range by {
+			if name := s.String(); !slices.Contains(used, name) {
+				used = append(used, name)
+			}
+		}
+	}
+	return true, strings.Join(used, ", ")
+}
+
+// coversAccess returns the rules that together cover one thing.
+func coversAccess(sources []source, p place, a tool.Access) ([]source, bool) {
+	if a.Kind == tool.AccessRun {
+		return coversCommand(sources, p, a.Command)
+	}
+	for _, s := range sources {
+		var ok bool
+		switch a.Kind {
+		case tool.AccessRead, tool.AccessWrite:
+			ok = s.rule.coversPath(p, a)
+		case tool.AccessFetch:
+			ok = s.rule.coversURL(a.URL)
+		default:
+			ok = s.rule.pattern == ""
+		}
+		if ok {
+			return []source{s}, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,293 @@
+package policy
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxCommand bounds the commands that a rule can allow, in bytes.
+const maxCommand = 64 << 10
+
+// line is a shell text as far as rules can allow it: simple commands of
+// literal words, one after the other.
+type line struct {
+	cmds []simple
+	// ops are the signs between the commands: ; && || |
+	ops []string
+}
+
+// simple is one simple command.
+type simple struct {
+	words []word
+	// piped says that its input is what another command prints.
+	piped bool
+}
+
+// word is one literal word without its quotes.
+type word struct {
+	text string
+	// glob says that the shell would put file names in its place, lead that
+	// these may begin with anything.
+	glob, lead bool
+	// tilde says that it begins with a home directory.
+	tilde bool
+	// pieces is what stands between unquoted stars; more than one only if there
+	// are some.
+	pieces []string
+}
+
+// plain reports whether the shell takes the word as it stands.
+func (w word) plain() bool { return !w.glob && !w.tilde }
+
+var commandName = regexp.MustCompile(`^[A-Za-z0-9_./+@][A-Za-z0-9_./+@:-]*$`)
+
+// parseLine reads a command that rules may allow. why says what in it no rule
+// can allow; empty if there is nothing.
+//
+// The text has to be the same simple commands in bash and in a POSIX shell,
+// joined by ; && || | and newlines, each with literal words only. Nothing may
+// be expanded but file names, nothing assigned, and nothing redirected but to
+// and from /dev/null and 2>&1.
+func parseLine(text string) (l line, why string) {
+	if len(text) > maxCommand {
+		return line{}, "it is very long"
+	}
+	if strange(strings.NewReplacer("\n", "", "\t", "").Replace(text)) != 0 || strings.ContainsRune(text, '\uFFFD') {
+		return line{}, "it has characters that cannot be seen"
+	}
+	l, why = flatten(text, syntax.LangBash)
+	if why != "" {
+		return line{}, why
+	}
+	posix, why := flatten(text, syntax.LangPOSIX)
+	if why != "" {
+		return line{}, why
+	}
+	if !reflect.DeepEqual(l, posix) {
+		return line{}, "shells disagree about what it means"
+	}
+	return l, ""
+}
+
+func flatten(text string, lang syntax.LangVariant) (line, string) {
+	file, err := parseShell(text, lang)
+	if err != nil {
+		return line{}, "it cannot be read as a shell command"
+	}
+	var f flattener
+	for i, s := range file.Stmts {
+		if i > 0 {
+			f.ops = append(f.ops, ";")
+		}
+		f.stmt(s, false)
+	}
+	if f.why == "" && len(f.cmds) == 0 {
+		f.why = "there is no command in it"
+	}
+	return f.line, f.why
+}
+
+func parseShell(text string, lang syntax.LangVariant) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
+}
+
+type flattener struct {
+	line
+	why string
+}
+
+func (f *flattener) refuse(why string) {
+	if f.why == "" {
+		f.why = why
+	}
+}
+
+func (f *flattener) stmt(s *syntax.Stmt, piped bool) {
+	if s.Negated || s.Background || s.Coprocess || s.Disown {
+		f.refuse("it has a ! or a &")
+		return
+	}
+	for _, r := range s.Redirs {
+		if !harmless(r) {
+			f.refuse("it redirects to or from a file")
+			return
+		}
+	}
+	switch cmd := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		f.call(cmd, piped)
+	case *syntax.BinaryCmd:
+		op := map[syntax.BinCmdOperator]string{syntax.AndStmt: "&&", syntax.OrStmt: "||", syntax.Pipe: "|"}[cmd.Op]
+		if op == "" {
+			f.refuse("it has a |&")
+			return
+		}
+		f.stmt(cmd.X, piped)
+		f.ops = append(f.ops, op)
+		f.stmt(cmd.Y, op == "|")
+	default:
+		f.refuse("it is more than simple commands")
+	}
+}
+
+func (f *flattener) call(cmd *syntax.CallExpr, piped bool) {
+	if len(cmd.Assigns) > 0 {
+		f.refuse("it sets a variable")
+		return
+	}
+	c := simple{piped: piped}
+	for _, w := range cmd.Args {
+		literal, why := readWord(w)
+		if why != "" {
+			f.refuse(why)
+			return
+		}
+		c.words = append(c.words, literal)
+	}
+	if len(c.words) == 0 || !c.words[0].plain() && len(c.words[0].pieces) < 2 {
+		f.refuse("it does not spell the command's name out")
+		return
+	}
+	f.cmds = append(f.cmds, c)
+}
+
+// harmless reports whether a redirection touches no file.
+func harmless(r *syntax.Redirect) bool {
+	n := ""
+	if r.N != nil {
+		n = r.N.Value
+	}
+	if r.Word == nil || r.Hdoc != nil || n != "" && n != "0" && n != "1" && n != "2" {
+		return false
+	}
+	to, why := readWord(r.Word)
+	if why != "" || !to.plain() {
+		return false
+	}
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn:
+		return to.text == "/dev/null"
+	case syntax.DplOut:
+		return to.text == "1" || to.text == "2"
+	default:
+		return false
+	}
+}
+
+// reader takes the quotes off a word.
+type reader struct {
+	word
+	all, piece strings.Builder
+	why        string
+	// open, comma: an unquoted brace and what makes it expand.
+	open, comma, bracket bool
+}
+
+// readWord returns a word without its quotes, or why it is not literal.
+func readWord(w *syntax.Word) (word, string) {
+	var r reader
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			r.unquoted(p.Value)
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				r.why = "it has a $'...'"
+			}
+			r.quoted(p.Value)
+		case *syntax.DblQuoted:
+			r.double(p)
+		default:
+			r.why = "the shell would put something else in place of a word"
+		}
+		if r.why != "" {
+			return word{}, r.why
+		}
+	}
+	if r.open && r.comma {
+		return word{}, "it has braces that make several words"
+	}
+	r.text = r.all.String()
+	r.pieces = append(r.pieces, r.piece.String())
+	return r.word, ""
+}
+
+func (r *reader) quoted(s string) {
+	r.all.WriteString(s)
+	r.piece.WriteString(s)
+}
+
+func (r *reader) double(p *syntax.DblQuoted) {
+	if p.Dollar {
+		r.why = `it has a $"..."`
+		return
+	}
+	for _, part := range p.Parts {
+		lit, ok := part.(*syntax.Lit)
+		if !ok {
+			r.why = "the shell would put something else in place of a word"
+			return
+		}
+		for i := 0; i < len(lit.Value); i++ {
+			c := lit.Value[i]
+			switch {
+			case c == '\\' && i+1 < len(lit.Value) && strings.IndexByte("$`\"\\\n", lit.Value[i+1]) >= 0:
+				i++
+				if lit.Value[i] != '\n' {
+					r.quoted(lit.Value[i : i+1])
+				}
+			case c == '$' || c == '`':
+				r.why = "it has a $ that is not quoted"
+			default:
+				r.quoted(lit.Value[i : i+1])
+			}
+		}
+	}
+}
+
+func (r *reader) unquoted(s string) {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		first := r.all.Len() == 0 && len(r.pieces) == 0
+		switch c {
+		case '\\':
+			if i++; i == len(s) {
+				r.why = "it ends in a backslash"
+			} else if s[i] != '\n' {
+				r.quoted(s[i : i+1])
+			}
+			continue
+		case '$', '`':
+			r.why = "it has a $ that is not quoted"
+		case '!':
+			if i+1 < len(s) && s[i+1] != '=' {
+				r.why = "it has a ! that a shell may replace by an older command"
+			}
+		case '~':
+			r.tilde = r.tilde || first
+		case '{':
+			r.open = true
+		case ',':
+			r.comma = true
+		case '.':
+			r.comma = r.comma || i+1 < len(s) && s[i+1] == '.'
+		case '[':
+			r.bracket = true
+			r.lead = r.lead || first
+		case ']':
+			r.glob = r.glob || r.bracket
+		case '?':
+			r.glob, r.lead = true, r.lead || first
+		case '*':
+			r.glob, r.lead = true, r.lead || first
+			r.all.WriteByte('*')
+			r.pieces = append(r.pieces, r.piece.String())
+			r.piece.Reset()
+			continue
+		}
+		r.quoted(s[i : i+1])
+	}
+}

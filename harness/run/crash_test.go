@@ -94,6 +94,7 @@ type store struct {
 	journal    run.Journal
 	transcript harness.Transcript
 	owners     harness.Owners
+	grants     harness.Grants
 }
 
 func stores(t *testing.T) map[string]func(*testing.T) store {
@@ -101,7 +102,7 @@ func stores(t *testing.T) map[string]func(*testing.T) store {
 	return map[string]func(*testing.T) store{
 		"mem": func(*testing.T) store {
 			m := mem.New(nil)
-			return store{m.Journal(), m.Transcript(), m.Owners()}
+			return store{m.Journal(), m.Transcript(), m.Owners(), m.Grants()}
 		},
 		"bolt": func(t *testing.T) store {
 			t.Helper()
@@ -110,7 +111,7 @@ func stores(t *testing.T) map[string]func(*testing.T) store {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			return store{db.Journal(), db.Transcript(), db.Owners()}
+			return store{db.Journal(), db.Transcript(), db.Owners(), db.Grants()}
 		},
 	}
 }

@@ -76,7 +76,7 @@ func (w world) start(t *testing.T, text, request string) harness.RunHandle {
 
 func memory1() store {
 	m := mem.New(nil)
-	return store{m.Journal(), m.Transcript(), m.Owners()}
+	return store{m.Journal(), m.Transcript(), m.Owners(), m.Grants()}
 }
 
 func TestSlowReaderGetsTextMergedAndNothingLost(t *testing.T) {

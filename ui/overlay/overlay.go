@@ -1,6 +1,6 @@
 // Package overlay has what is drawn over a screen: the help made from the live
-// key table. The one thing to know: an overlay does not know what lies under
-// it. It draws itself into the size it is given.
+// key table, and the permissions in force. The one thing to know: an overlay does not know what
+// lies under it. It draws itself into the size it is given.
 package overlay
 
 // Intent is what the root is to do; nil means nothing.

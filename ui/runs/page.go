@@ -1,0 +1,327 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"cairn/harness"
+	"cairn/themes"
+	"cairn/ui/render"
+	"cairn/ui/widget"
+)
+
+// page is the text that is read: a run, or a decision. It is laid out once for
+// a width, whatever is drawn of it.
+type page struct {
+	run   harness.RunID
+	of    string // what is shown, with all that its text depends on
+	width int
+	pane  widget.Pane
+	seen  bool // its end was on the screen
+}
+
+// laid brings the page up to date with what it shows and the size last
+// announced.
+func (m Model) laid() Model {
+	if m.mode == modeList {
+		m.page = page{}
+		m.list.top = m.list.scrolled(m.layout(m.width, m.height).list, m.layout(m.width, m.height).headings)
+		return m
+	}
+	it, _ := m.list.selected()
+	of := m.pageOf(it)
+	l := m.layout(m.width, m.height)
+	if of != m.page.of {
+		if it.run.ID != m.page.run || m.mode == modeDecide {
+			m.page.pane = widget.Pane{}
+		}
+		m.page.seen = false
+	}
+	if of != m.page.of || l.width != m.page.width {
+		m.page.pane = m.page.pane.Show(m.pageLines(it, l.width), l.page)
+	} else {
+		m.page.pane = m.page.pane.Resize(l.page)
+	}
+	m.page.run, m.page.of, m.page.width = it.run.ID, of, l.width
+	if l.page > 0 && l.width > 0 && m.page.pane.Rest() == 0 {
+		m.page.seen = true
+	}
+	return m
+}
+
+// pageOf names the text of the page.
+func (m Model) pageOf(it item) string {
+	if m.mode == modeDecide {
+		digest := ""
+		if p := m.list.pending(m.call); p != nil {
+			digest = p.Digest
+		}
+		return fmt.Sprintf("decide %s %s %s", it.run.ID, m.call, digest)
+	}
+	return fmt.Sprintf("run %s %d %s %v %v %d %v %s", it.run.ID, it.run.Cursor, it.run.Status, it.run.Interrupted,
+		it.owner, len(m.steps.list), m.steps.failed, it.run.Updated)
+}
+
+func (m Model) pageLines(it item, width int) []string {
+	w := writer{theme: m.c.Theme, width: max(width-2, 1), limit: 1 << 30}
+	if m.mode == modeDecide {
+		if p := m.list.pending(m.call); p != nil {
+			w.pending(*p)
+		}
+	} else {
+		m.describe(&w, it)
+	}
+	for i, l := range w.lines {
+		w.lines[i] = " " + l
+	}
+	return w.lines
+}
+
+// unread says how much of the decision is still to be read; empty if its end
+// was on the screen.
+func (m Model) unread() string {
+	if m.page.seen {
+		return ""
+	}
+	return fmt.Sprintf("read it to its end first: %s below", plural(m.page.pane.Rest(), "line"))
+}
+
+// writer collects lines, at most limit. Everything it is given is foreign text
+// that it makes harmless.
+type writer struct {
+	theme *themes.Theme
+	width int
+	limit int
+	lines []string
+	more  bool // there was more
+}
+
+func (w *writer) full() bool { return len(w.lines) >= w.limit }
+
+// put adds a finished line.
+func (w *writer) put(line string) {
+	if w.full() {
+		w.more = true
+		return
+	}
+	w.lines = append(w.lines, line)
+}
+
+// gap adds an empty line, unless there is one already.
+func (w *writer) gap() {
+	if n := len(w.lines); n > 0 && w.lines[n-1] != "" {
+		w.put("")
+	}
+}
+
+// line adds one line, cut at the width.
+func (w *writer) line(paint themes.Paint, text string) {
+	w.put(paint.On(widget.OneLine(text, w.width, w.theme.Ornaments.Ellipsis)))
+}
+
+// words adds prose, wrapped.
+func (w *writer) words(paint themes.Paint, text string) {
+	w.each(paint, "", text, render.Wrap)
+}
+
+// whole adds text that keeps every space and shows every return: all of it,
+// unless the limit is less.
+func (w *writer) whole(paint themes.Paint, text string) {
+	w.each(paint, "  ", strings.ReplaceAll(text, "\r", "\u240d"), render.HardWrap)
+}
+
+func (w *writer) each(paint themes.Paint, indent, text string, wrap func(string, int) []string) {
+	width := max(w.width-len(indent), 1)
+	if w.limit < 1<<20 { // never look at more than can be shown
+		start := widget.Head(text, 16*(width+1)*(w.limit+1))
+		w.more = w.more || len(start) < len(text)
+		text = start
+	}
+	text = strings.ReplaceAll(render.Safe(strings.TrimRight(text, "\n")), "\t", "    ")
+	for _, l := range wrap(text, width) {
+		if w.full() {
+			w.more = true
+			return
+		}
+		w.put(indent + paint.On(l))
+	}
+}
+
+// describe is all of a run.
+func (m Model) describe(w *writer, it item) {
+	p, r := w.theme.Paints, it.run
+	w.line(p.Title, it.title)
+	w.words(p.Muted, m.about(it))
+	switch {
+	case r.Error != nil:
+		w.words(p.Error, m.c.Words(r.Error))
+	case it.unread != nil:
+		w.words(p.Error, m.c.Words(it.unread))
+	}
+	for i, pending := range r.Pending {
+		w.gap()
+		w.put(p.Heading.On(strings.ToUpper(fmt.Sprintf("waits for you %s %d of %d", w.theme.Ornaments.Dot, i+1, len(r.Pending)))))
+		w.pending(pending)
+	}
+	m.told(w, it)
+	if r.Partial != nil {
+		w.gap()
+		w.put(p.Heading.On("HALF AN ANSWER"))
+		w.words("", cmp.Or(r.Partial.Text, r.Partial.Thinking))
+	}
+}
+
+// told are the steps of a run as far as they are read.
+func (m Model) told(w *writer, it item) {
+	if m.steps.of != it.run.ID || len(m.steps.list) == 0 && m.steps.failed == nil {
+		return
+	}
+	p := w.theme.Paints
+	w.gap()
+	w.put(p.Heading.On("STEPS"))
+	if m.steps.failed != nil {
+		w.words(p.Error, m.c.Words(m.steps.failed))
+		return
+	}
+	results := map[string]*harness.ToolResult{}
+	for _, r := range m.steps.list {
+		if r.Message == nil {
+			continue
+		}
+		for _, part := range r.Message.Parts {
+			if part.Result != nil {
+				results[part.Result.CallID] = part.Result
+			}
+		}
+	}
+	for _, r := range m.steps.list {
+		if r.Message == nil || r.Message.Role == harness.RoleTool {
+			continue
+		}
+		who := "cairn  "
+		if r.Message.Role == harness.RoleUser {
+			who = "you    "
+		}
+		if text := strings.Join(strings.Fields(widget.Head(r.Message.Text(), 16*w.width)), " "); text != "" {
+			w.line("", who+text)
+		}
+		for _, part := range r.Message.Parts {
+			if part.Call != nil {
+				w.line(p.Muted, "tool   "+part.Call.Name+" "+inputWords(*part.Call)+"  "+outcome(results[part.Call.ID]))
+			}
+		}
+	}
+}
+
+func outcome(r *harness.ToolResult) string {
+	switch {
+	case r == nil:
+		return "no result yet"
+	case r.Unknown:
+		return "outcome unknown"
+	case r.Failed:
+		return "failed"
+	default:
+		return "done"
+	}
+}
+
+// inputWords is the input of a call on one line.
+func inputWords(c harness.ToolCall) string {
+	if c.Malformed != "" {
+		return widget.Head(c.Malformed, 200)
+	}
+	return widget.Head(string(c.Input), 200)
+}
+
+// pending is one thing that is waited for, with all that is agreed to.
+func (w *writer) pending(p harness.Pending) {
+	paints := w.theme.Paints
+	w.words(paints.Strong, asks(p))
+	if p.Proposal == nil {
+		w.gap()
+		w.whole("", cmp.Or(p.Call.Malformed, string(p.Call.Input)))
+		return
+	}
+	q := *p.Proposal
+	w.gap()
+	switch {
+	case q.Diff != "":
+		w.diff(q.Diff)
+	case q.Kind == harness.ProposalQuestion:
+		w.words("", q.Body)
+	case q.Kind == harness.ProposalCommand: // where a line ends decides what runs
+		w.whole("", strings.ReplaceAll(strings.TrimRight(q.Body, "\n"), "\n", "\u240a\n"))
+	case q.Body != "":
+		w.whole("", q.Body)
+	case q.Kind != harness.ProposalFetch:
+		w.whole("", string(p.Call.Input))
+	}
+	w.gap()
+	for i, c := range q.Choices {
+		w.words("", fmt.Sprintf("%d  %s", i+1, c))
+	}
+	if len(q.About) > 0 {
+		w.words(paints.Muted, strings.Join(q.About, " "+w.theme.Ornaments.Dot+" "))
+	}
+	if q.Why != "" {
+		w.words(paints.Muted, `why  "`+q.Why+`"`)
+	}
+	switch {
+	case p.Reason != "" && p.Rule != "":
+		w.words(paints.Muted, "asked because  "+p.Reason+" (rule: "+p.Rule+")")
+	case p.Rule != "":
+		w.words(paints.Muted, "asked by the rule  "+p.Rule)
+	case p.Reason != "":
+		w.words(paints.Muted, "asked because  "+p.Reason)
+	}
+}
+
+// diff adds a unified diff.
+func (w *writer) diff(text string) {
+	p := w.theme.Paints
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		if w.full() {
+			w.more = true
+			return
+		}
+		var paint themes.Paint
+		switch {
+		case strings.HasPrefix(line, "+"):
+			paint = p.Inserted
+		case strings.HasPrefix(line, "-"):
+			paint = p.Deleted
+		case strings.HasPrefix(line, "@@"):
+			paint = p.Muted
+		}
+		if line == "" {
+			line = " "
+		}
+		w.whole(paint, line)
+	}
+}
+
+// asks says in a sentence what a tool wants.
+func asks(p harness.Pending) string {
+	name := p.Call.Name
+	if p.Uncertain {
+		return name + " began, and nobody saw it end: its outcome is unknown"
+	}
+	if p.Proposal == nil {
+		return name + " wants to be called"
+	}
+	q := *p.Proposal
+	switch q.Kind {
+	case harness.ProposalCommand:
+		return name + " wants to run"
+	case harness.ProposalEdit:
+		return fmt.Sprintf("%s wants to change %s (+%d -%d)", name, q.Subject, q.Added, q.Removed)
+	case harness.ProposalFetch:
+		return name + " wants to read " + q.Subject
+	case harness.ProposalQuestion:
+		return "the model asks"
+	default:
+		return strings.TrimSpace(name + " wants to be called " + q.Subject)
+	}
+}

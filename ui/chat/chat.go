@@ -57,6 +57,7 @@ type Model struct {
 	// counts those of other sessions.
 	open   *harness.Run
 	others int
+	ask    asking
 
 	box   compose.Box
 	draft draft
@@ -169,9 +170,14 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 			want.Kind = WantRest
 		}
 	case tea.KeyMsg:
-		said := m.notice
+		said, asleep := m.notice, m.asks() && !m.ask.awake
 		if m, cmd, want = m.key(msg); m.notice == said && said != m.fault {
 			m.notice = ""
+		}
+		if m.asks() && (asleep || m.draft.version != before) {
+			var doze tea.Cmd
+			m, doze = m.doze()
+			cmd = tea.Batch(cmd, doze)
 		}
 	case tea.MouseMsg:
 		m = m.wheel(msg)
@@ -193,13 +199,24 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 		m = m.searchType(firstLine(text))
 		return m, nil
 	}
+	if m.asks() && m.ask.awake {
+		if next, ok := m.ask.dialog.Paste(text, m.env()); ok {
+			m.ask.dialog = next
+			return m, nil
+		}
+	}
 	m.box = m.box.Paste(text)
 	m.draft.version++
 	m.leader = ""
 	if m.notice != m.fault {
 		m.notice = ""
 	}
-	return m.armDraft()
+	var doze tea.Cmd
+	if m.asks() {
+		m, doze = m.doze()
+	}
+	m, cmd := m.armDraft()
+	return m, tea.Batch(doze, cmd)
 }
 
 // quench loads older messages when the window needs them.

@@ -26,6 +26,8 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{Kind: WantSessions}
 	case "memory":
 		return m, nil, Intent{Kind: WantMemory}
+	case "permissions":
+		return m, nil, Intent{Kind: WantPermissions}
 	case "help":
 		return m, nil, Intent{Kind: WantHelp}
 	case "quit":
@@ -44,6 +46,8 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		m, cmd = m.model(p.Arg)
 	case "runs":
 		cmd = m.listRuns()
+	case "approve":
+		m, cmd = m.reopen()
 	case "takeover":
 		m, cmd = m.takeOver()
 	case "doctor":
@@ -204,6 +208,9 @@ func (m Model) retry() (Model, tea.Cmd) {
 		return m, nil
 	case m.turn.active():
 		m.notice = "an answer is under way; stop it first"
+		return m, nil
+	case m.waits():
+		m.notice = "a decision is waiting; take it first"
 		return m, nil
 	case m.open != nil:
 		return m.resume(*m.open, harness.ResumeRetry)

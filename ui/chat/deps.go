@@ -52,6 +52,9 @@ type Deps struct {
 	Words func(error) string
 	// Holder is this window.
 	Holder harness.Holder
+	// User names the person in the record of what they decide; empty if that is
+	// not known.
+	User string
 	// Dir is the working directory of the runs started here.
 	Dir string
 	// Ephemeral says that nothing of the conversation is kept.

@@ -113,7 +113,7 @@ func (m Model) enqueue(text string) Model {
 
 // sendQueued sends the first queued message.
 func (m Model) sendQueued() (Model, tea.Cmd) {
-	if len(m.draft.queue) == 0 {
+	if len(m.draft.queue) == 0 || m.waits() {
 		return m, nil
 	}
 	text := m.draft.queue[0]

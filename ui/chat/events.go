@@ -118,12 +118,12 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		} else if e.Text != "" {
 			m.pages.add(item{quiet: e.Text})
 		}
-	case harness.EventApproval, harness.EventUncertain:
+	case harness.EventDecided:
 		if e.Call != nil {
-			m.pages.add(item{quiet: "the tool " + e.Call.Name + " waits for a decision"})
+			m.pages.add(item{quiet: e.Call.Name + ": " + e.Text})
 		}
 	case harness.EventResult:
-		return m.rested(e.Outcome)
+		return m.rested(e)
 	}
 	return m, nil
 }
@@ -189,8 +189,8 @@ func (m Model) learn(rec harness.Record) {
 }
 
 // rested ends the turn as the run did.
-func (m Model) rested(r *harness.Result) (Model, tea.Cmd) {
-	t := m.turn
+func (m Model) rested(e harness.Event) (Model, tea.Cmd) {
+	t, r := m.turn, e.Outcome
 	m.turn = turn{n: t.n}
 	if t.stop != nil {
 		t.stop()
@@ -207,7 +207,12 @@ func (m Model) rested(r *harness.Result) (Model, tea.Cmd) {
 			m, cmd = m.sendQueued()
 			cmds = append(cmds, cmd)
 		}
-	case harness.RunFailed, harness.RunPaused, harness.RunAwaiting:
+	case harness.RunAwaiting:
+		m.open = &harness.Run{ID: t.run, Session: m.session.ID, Status: r.Status, Cursor: e.Seq, Pending: r.Pending, Updated: e.At}
+		var cmd tea.Cmd
+		m, cmd = m.asked()
+		cmds = append(cmds, cmd, m.findOpen())
+	case harness.RunFailed, harness.RunPaused:
 		m.turn.live = t.live
 		m.turn.live.mark = string(harness.MarkInterrupted)
 		m.open = &harness.Run{ID: t.run, Session: m.session.ID, Status: r.Status, Error: r.Error}

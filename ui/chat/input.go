@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"cairn/ui/chat/decide"
 	"cairn/ui/render"
 )
 
@@ -32,6 +33,9 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		if m, searched, done = m.searchKey(msg); done {
 			return m, searched, Intent{}
 		}
+	}
+	if next, cmd, done := m.askType(msg); done {
+		return next, tea.Batch(searched, cmd), Intent{}
 	}
 	name := msg.String()
 	switch {
@@ -78,6 +82,10 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{Kind: kind}
 	}
 	var cmd tea.Cmd
+	if decide.Owns(action) {
+		m, cmd = m.answer(action)
+		return m, cmd, Intent{}
+	}
 	switch action {
 	case actSend:
 		return m.enter()
@@ -114,6 +122,8 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		m, cmd = m.offer(action, key)
 	case actUndo:
 		m, cmd = m.forget()
+	case actDecide:
+		m, cmd = m.reopen()
 	default:
 		m, cmd = m.move(action)
 	}
@@ -133,6 +143,10 @@ func intentOf(action string) IntentKind {
 		return WantHelp
 	case actSuspend:
 		return WantSuspend
+	case actRuns:
+		return WantRuns
+	case actRules:
+		return WantPermissions
 	}
 	return WantNothing
 }
@@ -180,6 +194,11 @@ func (m Model) move(action string) (Model, tea.Cmd) {
 
 // wheel scrolls by a notch of the wheel.
 func (m Model) wheel(msg tea.MouseMsg) Model {
+	if m.asks() && m.ask.dialog.Whole() {
+		lines := map[tea.MouseButton]int{tea.MouseButtonWheelUp: -wheelLines, tea.MouseButtonWheelDown: wheelLines}[msg.Button]
+		m.ask.dialog = m.ask.dialog.Scroll(lines, m.env())
+		return m
+	}
 	switch msg.Button {
 	case tea.MouseButtonWheelUp:
 		m.pages.scroll(m.desk(), -wheelLines, m.rows())
@@ -199,6 +218,10 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 	}
 	if m.box.Blank() {
 		m.notice = ""
+		if m.waits() && m.own.state == accessOwner {
+			m, cmd := m.reopen()
+			return m, cmd, Intent{}
+		}
 		if len(m.draft.queue) > 0 && !m.turn.active() && m.own.state == accessOwner {
 			m, cmd := m.sendQueued()
 			return m, cmd, Intent{}
@@ -212,6 +235,8 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{}
 	case p.Name != "":
 		return m.command(p)
+	case m.asks(): // what was typed when it came is no message yet
+		return m, nil, Intent{}
 	case m.own.gone:
 		m.notice = "not sent: the session is deleted; your text stays here"
 		return m, nil, Intent{}
@@ -228,7 +253,7 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 // submitText sends a message now, or after what is under way.
 func (m Model) submitText(text string) (Model, tea.Cmd) {
 	switch {
-	case m.own.state == accessOwner && !m.turn.active():
+	case m.own.state == accessOwner && !m.turn.active() && !m.waits():
 		return m.send(text)
 	case m.own.state == accessOpening:
 		m.draft.eager = true

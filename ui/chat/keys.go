@@ -3,6 +3,7 @@ package chat
 import (
 	"cairn/harness"
 	"cairn/ui/chat/compose"
+	"cairn/ui/chat/decide"
 	"cairn/ui/render"
 )
 
@@ -37,6 +38,9 @@ const (
 	actDrop     = "chat.drop"
 	actUndo     = "chat.undo-memory"
 	actEditor   = "chat.editor"
+	actDecide   = "chat.decide"
+	actRuns     = "chat.runs"
+	actRules    = "chat.permissions"
 )
 
 // Why a key may be off.
@@ -79,6 +83,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actContinue, "continue the unfinished answer", "Running", 0, m.undecided(open), "c"),
 		b(actRetry, "retry it", "Running", 0, m.undecided(open), "r"),
 		b(actDrop, "drop it", "Running", 0, open, "d"),
+		b(actDecide, "decide what waits", "Running", 0, when(m.waits() && !m.ask.shown, decide.OffNone), "ctrl+x a"),
 		b(actPageUp, "page up", "Reading", 0, "", "pgup"),
 		b(actPageDown, "page down", "Reading", 0, "", "pgdown"),
 		b(actHalfUp, "half a page up", "Reading", 0, "", "ctrl+pgup"),
@@ -90,6 +95,8 @@ func (m Model) Bindings() []render.Binding {
 		b(actSessions, "sessions", "Going places", 1, "", "ctrl+s", "ctrl+x l"),
 		b(actNew, "new", "Going places", 2, "", "ctrl+n", "ctrl+x n"),
 		b(actMemory, "memory", "Going places", 3, "", "ctrl+x f"),
+		b(actRuns, "runs", "Going places", 0, "", "ctrl+x r"),
+		b(actRules, "permissions", "Going places", 0, "", "ctrl+x p"),
 		b(actTake, "take over", "Going places", 1, when(m.own.state == accessReader, offOwner), "ctrl+x t"),
 		b(actHelp, "help", "Going places", 0, "", "f1"),
 		b(actQuestion, "help", "Going places", 6, empty, "?"),
@@ -97,7 +104,14 @@ func (m Model) Bindings() []render.Binding {
 		b(actEOF, "quit, if empty", "Going places", 0, empty, "ctrl+d"),
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 	}
-	return rebind(append(own, compose.Bindings()...), m.deps.Keys)
+	own = rebind(append(own, compose.Bindings()...), m.deps.Keys)
+	if !m.asks() {
+		return append(own, m.dialogKeys()...)
+	}
+	for i := range own { // the footer is the dialog's
+		own[i].Rank = 0
+	}
+	return append(m.dialogKeys(), own...)
 }
 
 // undecided is why an unfinished run cannot be gone on with: off, or a decision

@@ -18,7 +18,10 @@ func (m Model) notices() []string {
 	}
 	if w := m.openWords(); w != "" && m.own.state == accessOwner {
 		keys := dot + "a message starts a new turn"
-		if m.offers() {
+		switch {
+		case m.waits():
+			keys = m.decideKeys(dot)
+		case m.offers():
 			keys = m.choices(dot)
 		}
 		add(w, keys)
@@ -56,6 +59,22 @@ func (m Model) notable(text, keys string) []string {
 	cut := &lines[len(lines)-1]
 	*cut = render.Truncate(*cut, m.width-render.Width(o.Ellipsis), "") + o.Ellipsis
 	return append(lines[:len(lines):len(lines)], last...)
+}
+
+// decideKeys lists the keys for what waits for a decision.
+func (m Model) decideKeys(dot string) string {
+	keys := dot + "/approve decides"
+	k := m.keyOf(actDecide)
+	if send := m.keyOf(actSend); send != "" && m.box.Blank() {
+		k = send
+	}
+	if k != "" {
+		keys = dot + k + " decides"
+	}
+	if k := m.keyOf(actDrop); k != "" && m.offers() {
+		keys += dot + k + " drops the turn"
+	}
+	return keys + dot + "a message waits until then"
 }
 
 // choices lists the keys for the unfinished run.
@@ -108,5 +127,5 @@ func (m Model) keyOf(action string) string {
 // quietNotice reports whether the notice fits on the status line, which is
 // free then.
 func (m Model) quietNotice() bool {
-	return !m.turn.active() && !strings.Contains(m.notice, "\n") && render.Width(m.notice) < m.width*2/3
+	return !m.turn.active() && !m.asks() && !strings.Contains(m.notice, "\n") && render.Width(m.notice) < m.width*2/3
 }

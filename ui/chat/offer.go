@@ -66,6 +66,9 @@ func (m Model) openWords() string {
 	if m.open == nil || m.turn.active() {
 		return ""
 	}
+	if m.asks() {
+		return ""
+	}
 	what := "an answer was interrupted"
 	switch m.open.Status {
 	case harness.RunFailed:
@@ -74,6 +77,9 @@ func (m Model) openWords() string {
 		what = "an answer is paused"
 	case harness.RunAwaiting:
 		what = "an answer waits for a decision"
+		if m.waits() {
+			what = m.pendingWords(m.open)
+		}
 	case harness.RunRunning, harness.RunCompleted, harness.RunCancelled:
 	}
 	if at := m.open.Updated; !at.IsZero() {

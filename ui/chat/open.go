@@ -241,7 +241,7 @@ func (msg openMsg) apply(m Model) (Model, tea.Cmd) {
 	if r := msg.own; r != nil && r.Partial != nil {
 		m = m.showPartial(*r.Partial, string(harness.MarkInterrupted))
 	}
-	return m, nil
+	return m.asked()
 }
 
 // showPartial shows text on disk that is no message.

@@ -326,6 +326,7 @@ func (m Model) reader(now harness.Holder) Model {
 	}
 	m.turn = turn{n: m.turn.n + 1}
 	m.open = nil
+	m.ask = asking{wake: m.ask.wake}
 	m.draft.version = m.draft.stored // what is typed now stays in this window
 	return m
 }

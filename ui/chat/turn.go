@@ -137,7 +137,9 @@ type startedMsg struct {
 	events  <-chan harness.Event
 	setup   *Setup
 	resumed *harness.Run
-	err     error
+	// decision is what the person decided, if that is how it goes on.
+	decision *harness.Decision
+	err      error
 }
 
 func (msg startedMsg) apply(m Model) (Model, tea.Cmd) {
@@ -189,6 +191,9 @@ func (m Model) notStarted(msg startedMsg) (Model, tea.Cmd) {
 	default:
 		m.draft.queue = append([]string{text}, m.draft.queue...)
 		m.draft.version++
+	}
+	if msg.decision != nil {
+		return m.refused(msg)
 	}
 	m.failed = msg.err
 	m, cmd := m.trouble(msg.err)

@@ -40,6 +40,9 @@ func (m Model) View() string {
 	if m.small() {
 		return render.Truncate("the window is too small", m.width, "") + strings.Repeat("\n", m.height-1)
 	}
+	if m.asks() && m.ask.dialog.Whole() {
+		return widget.Frame(append(m.ask.dialog.View(m.env()).Lines, m.hints()), m.width, m.height)
+	}
 	f := m.foot()
 	lines := m.head()
 	room := max(m.height-len(lines)-len(f.lines), 0)
@@ -56,6 +59,17 @@ func (m Model) View() string {
 func (m Model) Cursor() (x, y int, visible bool) {
 	if m.small() {
 		return 0, 0, false
+	}
+	if m.asks() {
+		e := m.env()
+		drawn := m.ask.dialog.View(e)
+		if m.ask.dialog.Whole() {
+			return drawn.X, drawn.Y, drawn.Caret
+		}
+		if drawn.Caret {
+			y = m.height - m.lowRows() - len(drawn.Lines) + drawn.Y
+			return min(drawn.X, m.width-1), y, y >= 0 && y < m.height
+		}
 	}
 	var f foot
 	m.drawBox(&f)
@@ -77,9 +91,19 @@ func (m Model) rows() int {
 	return max(m.height-m.headRows()-m.footRows(), 0)
 }
 
-// footRows is the height of the foot: notices, status, rule, box, queue, hints.
+// footRows is the height of the foot: notices, the status or the dialog, and
+// what is below.
 func (m Model) footRows() int {
-	n := len(m.notices()) + 3 + m.boxLines(m.box.Layout(m.boxWidth()))
+	n := len(m.notices()) + m.lowRows()
+	if m.asks() {
+		return n + len(m.ask.dialog.View(m.env()).Lines)
+	}
+	return n + 1
+}
+
+// lowRows is the height of the rule, the box, the queue and the hints.
+func (m Model) lowRows() int {
+	n := 2 + m.boxLines(m.box.Layout(m.boxWidth()))
 	if len(m.draft.queue) > 0 {
 		n++
 	}
@@ -96,7 +120,13 @@ func (m Model) boxLines(l compose.Layout) int {
 
 // foot draws what stands below the conversation.
 func (m Model) foot() foot {
-	f := foot{lines: append(m.notices(), m.status(), m.rule())}
+	f := foot{lines: m.notices()}
+	if m.asks() {
+		f.lines = append(f.lines, m.ask.dialog.View(m.env()).Lines...)
+	} else {
+		f.lines = append(f.lines, m.status())
+	}
+	f.lines = append(f.lines, m.rule())
 	m.drawBox(&f)
 	if q := m.queueLine(); q != "" {
 		p := m.deps.Theme.Paints
@@ -111,7 +141,7 @@ func (m Model) foot() foot {
 // is under way.
 func (m Model) queueKeys() string {
 	var keys []string
-	if send := m.keyOf(actSend); send != "" && m.box.Blank() && !m.turn.active() && m.own.state == accessOwner {
+	if send := m.keyOf(actSend); send != "" && m.box.Blank() && !m.turn.active() && !m.waits() && m.own.state == accessOwner {
 		keys = append(keys, send+" send")
 	}
 	if edit := m.keyOf(actUnqueue); edit != "" {
@@ -157,6 +187,9 @@ func (m Model) runLine() string {
 	switch {
 	case t.phase == phaseStarting:
 		word = "sending"
+		if t.live.now != "" {
+			word = t.live.now
+		}
 	case t.phase == phaseStopping:
 		word = "stopping"
 	case t.live.now != "":
@@ -256,6 +289,8 @@ func (m Model) hints() string {
 			}
 			parts = append(parts, part)
 		}
+	case m.asks():
+		return widget.Footer(m.Bindings(), m.deps.Theme, m.width)
 	case m.height < fullHeight && m.box.Empty():
 		parts = append(parts, p.Key.On("?")+" "+p.Muted.On("help"))
 	case m.height < fullHeight:

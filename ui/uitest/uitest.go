@@ -15,7 +15,6 @@ import (
 	"cairn/harness/agent"  //nolint:depguard // a world is what stands behind the screens
 	"cairn/harness/memory" //nolint:depguard // a world is what stands behind the screens
 	"cairn/harness/model"  //nolint:depguard // a world is what stands behind the screens
-	"cairn/harness/policy" //nolint:depguard // a world is what stands behind the screens
 	"cairn/harness/run"    //nolint:depguard // a world is what stands behind the screens
 	"cairn/harness/tool"   //nolint:depguard // a world is what stands behind the screens
 	"cairn/storage/mem"    //nolint:depguard // a world is what stands behind the screens
@@ -35,6 +34,9 @@ type World struct {
 	Engine *run.Local
 	Model  *Script
 	Tools  *tool.Set
+	// Rules are offered with an approval of a tool, by its name: for the session
+	// and for always.
+	Rules map[string][2]string
 	// Window is the context window in tokens that chats are told.
 	Window int64
 	pid    int
@@ -43,7 +45,7 @@ type World struct {
 // NewWorld returns an empty world. Call it inside [synctest.Test].
 func NewWorld(tb testing.TB) *World {
 	tb.Helper()
-	w := &World{tb: tb, Store: mem.New(time.Now), Model: new(Script), Tools: new(tool.Set), Window: 1000, pid: 100}
+	w := &World{tb: tb, Store: mem.New(time.Now), Model: new(Script), Tools: new(tool.Set), Window: 1000, Rules: map[string][2]string{}, pid: 100}
 	w.Engine = w.NewEngine()
 	return w
 }
@@ -55,7 +57,7 @@ func (w *World) NewEngine() *run.Local {
 		Journal: w.Store.Journal(), Transcript: w.Store.Transcript(), Engine: mem.Engine, Now: time.Now,
 		Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
 			return agent.Steps{
-				Model: w.Model, Info: model.Info{ID: "test/parrot", Local: true}, Tools: w.Tools, Policy: policy.Static{}, Now: time.Now,
+				Model: w.Model, Info: model.Info{ID: "test/parrot", Local: true}, Tools: w.Tools, Policy: asking{w}, Now: time.Now,
 				Compose: (&memory.Composer{}).Compose,
 			}, nil
 		},

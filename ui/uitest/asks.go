@@ -1,0 +1,77 @@
+package uitest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"cairn/harness"
+	"cairn/harness/model"  //nolint:depguard // a world is what stands behind the screens
+	"cairn/harness/policy" //nolint:depguard // a world is what stands behind the screens
+	"cairn/harness/tool"   //nolint:depguard // a world is what stands behind the screens
+)
+
+// asking has tools ask that want to, and offers the world's rules.
+type asking struct{ w *World }
+
+// Judge implements [policy.Policy].
+func (a asking) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) policy.Verdict {
+	v := policy.Static{Interactive: true}.Judge(ctx, c, t, call)
+	if v.Permission == tool.Ask {
+		v.Rule = ""
+		v.Session, v.Always = a.w.Rules[t.Name][0], a.w.Rules[t.Name][1]
+	}
+	return v
+}
+
+// Ran is the list of the calls that a world's tools were really run with.
+type Ran struct {
+	mu    sync.Mutex
+	calls []string
+}
+
+// Calls are the inputs so far, in order.
+func (r *Ran) Calls() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.calls...)
+}
+
+func (r *Ran) add(input string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, input)
+}
+
+// Asking gives the model a tool that asks before it runs, and shows p. It
+// returns what it was run with.
+func (w *World) Asking(name string, p harness.Proposal) *Ran {
+	w.tb.Helper()
+	ran := new(Ran)
+	t, err := tool.New(name, "a tool of the test", func(_ context.Context, c tool.Call, _ map[string]any) (string, error) {
+		ran.add(string(c.Input))
+		return "ran", nil
+	}, tool.WithPermission(tool.Ask))
+	if err == nil {
+		t.Propose = func(context.Context, tool.Call) (harness.Proposal, error) { return p, nil }
+		err = w.Tools.Add(t)
+	}
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return ran
+}
+
+// CallsAll asks for several calls in one reply, each a name and an input.
+func CallsAll(calls ...[2]string) Answer {
+	return func(ctx context.Context, _ model.Request, _ func(model.Delta)) (model.Reply, error) {
+		if err := wait(ctx, Pause); err != nil {
+			return model.Reply{}, err
+		}
+		parts := make([]harness.Part, len(calls))
+		for i, c := range calls {
+			parts[i] = harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{Origin: fmt.Sprintf("c%d", i+1), Name: c[0], Input: []byte(c[1])}}
+		}
+		return reply(harness.StopTools, parts...), nil
+	}
+}

@@ -21,7 +21,11 @@ type unmanned struct{ next policy.Policy }
 // Judge implements [policy.Policy].
 func (u unmanned) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) policy.Verdict {
 	v := u.next.Judge(ctx, c, t, call)
-	if v.Permission != tool.Ask {
+	switch {
+	case v.Permission != tool.Ask:
+		return v
+	case t.Question:
+		v.Permission = tool.Allow // the tool says itself that nobody is there
 		return v
 	}
 	v.Permission, v.Unasked = tool.Deny, true

@@ -184,10 +184,13 @@ func (t *Turn) toolCall(c harness.ToolCall) tool.Call {
 
 // foreign reports whether text that neither the person nor the model wrote came
 // into this turn: what a tool gave that ran. What the memory tools say is
-// cairn's own, and what is said instead of a run is too.
+// cairn's own, and so is what is said instead of a run or of an answer.
 func (t *Turn) foreign() bool {
 	for _, name := range t.state.Ran() {
-		if name != saveTool && name != recallTool {
+		if name == saveTool || name == recallTool {
+			continue
+		}
+		if tl, ok := t.Steps.Tools.Lookup(name); !ok || !tl.Question {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/loop"
+	"cairn/harness/policy"
 	"cairn/harness/tool"
 )
 
@@ -82,8 +83,15 @@ func grantOf(info harness.Run, s loop.State, tools *tool.Set, d harness.Decision
 }
 
 // ruleFor checks the rule of a grant for a tool and returns its text.
-func ruleFor(_ tool.Tool, text string) (string, error) {
-	return text, nil
+func ruleFor(tl tool.Tool, text string) (string, error) {
+	rule, err := policy.ParseRule(text)
+	if err != nil {
+		return "", err
+	}
+	if !rule.Names(tl.Name) {
+		return "", fmt.Errorf("%w for this call: %q is not about the tool %s", policy.ErrRule, text, tl.Name)
+	}
+	return rule.String(), nil
 }
 
 // revoke takes back grants that were stored for a decision that was not.

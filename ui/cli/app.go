@@ -31,6 +31,8 @@ type app struct {
 	// conversing says that a model takes part, and not only a person who looks
 	// after what is stored.
 	conversing bool
+	// interactive says that a call may wait for a person, here or later.
+	interactive bool
 	// toldUnsaved says that it was told that the store takes nothing now.
 	toldUnsaved bool
 	// purpose says in a word what this process does.
@@ -74,6 +76,12 @@ func (a *app) config() (Config, error) {
 	c, err := loadConfig(a.s, a.flags.config, a.flags.values, a.wire.Actions)
 	if err != nil {
 		return c, err
+	}
+	if err := a.permitByFlags(&c.Permissions); err != nil {
+		return c, err
+	}
+	if a.wire.Tools != nil {
+		c.Warnings = append(c.Warnings, c.Permissions.strangers(a.wire.Tools())...)
 	}
 	for _, w := range c.Warnings {
 		a.notice("%s", w)
@@ -191,7 +199,7 @@ func (a *app) setup() (Setup, error) {
 		engine = a.wire.Engines[0]
 	}
 	return Setup{
-		Config: c, DataDir: c.Dir, Engine: engine, Ephemeral: a.flags.ephemeral,
+		Config: c, DataDir: c.Dir, Engine: engine, Ephemeral: a.flags.ephemeral, Interactive: a.interactive,
 		Getenv: a.s.Getenv, Now: a.s.Now, Log: log,
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 // openChat opens the chat and tells afterwards how to come back. A linear chat
 // reads its lines from standard input, which is then no part of the prompt.
 func (a *app) openChat(ctx context.Context, words []string, linear bool) error {
+	a.interactive = true
 	prompt, err := a.prompt(ctx, words, a.flags.files, !linear)
 	if err != nil {
 		return err

@@ -43,7 +43,10 @@ type Streams struct {
 	Getenv   func(string) string
 	// Dir is the working directory.
 	Dir string
-	Now func() time.Time
+	// Discard throws away what was typed at the terminal and not read yet; nil
+	// if In is none.
+	Discard func() error
+	Now     func() time.Time
 }
 
 // System returns the streams and surroundings of the process.
@@ -60,6 +63,7 @@ func System() Streams {
 		s.Width, _, _ = term.GetSize(os.Stdout.Fd())
 	}
 	if s.InTTY {
+		s.Discard = func() error { return discard(os.Stdin) }
 		if name, err := os.Readlink("/proc/self/fd/0"); err == nil {
 			s.Terminal = strings.TrimPrefix(name, "/dev/")
 		}

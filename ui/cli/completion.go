@@ -48,7 +48,9 @@ func (a *app) completeFlags(root *cobra.Command) error {
 		"model": func(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 			return a.offer(cmd, start, a.modelNames)
 		},
-		"theme":  cobra.FixedCompletions(a.themeNames(), cobra.ShellCompDirectiveNoFileComp),
+		"theme":   cobra.FixedCompletions(a.themeNames(), cobra.ShellCompDirectiveNoFileComp),
+		"approve": cobra.FixedCompletions(approveModes(), cobra.ShellCompDirectiveNoFileComp),
+		"allow":   a.completeRule, "deny": a.completeRule,
 		"engine": cobra.FixedCompletions(a.wire.Engines, cobra.ShellCompDirectiveNoFileComp),
 	} {
 		if err := root.RegisterFlagCompletionFunc(flag, complete); err != nil {
@@ -110,6 +112,16 @@ func (a *app) modelNames(ctx context.Context) ([]string, error) {
 		all = append(all, x.Name)
 	}
 	return all, nil
+}
+
+// completeRule completes the tool's name, with which a rule begins.
+func (a *app) completeRule(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	return a.offer(cmd, start, func(context.Context) ([]string, error) {
+		if a.wire.Tools == nil {
+			return nil, nil
+		}
+		return a.wire.Tools(), nil
+	})
 }
 
 func (a *app) themeNames() []string {

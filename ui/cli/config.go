@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,10 @@ type Config struct {
 	Models    map[string]ModelLimits
 	// Keys rebinds actions of the screens.
 	Keys map[string]KeyList
+	// Permissions are the rules of files and flags, Tools what the user's file
+	// says of the tools.
+	Permissions Permissions
+	Tools       Tools
 	// File is the user's configuration file, which need not exist.
 	File string
 	// Project is the project's file, empty if there is none.
@@ -135,7 +140,10 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 			c.set(k, v, layerFlag, "--"+flagOf(k.key))
 		}
 	}
-	c.Providers, c.Models, c.Keys = user.Providers, user.Models, user.Keys
+	c.Providers, c.Models, c.Keys, c.Tools = user.Providers, user.Models, user.Keys, toolsOf(s, user.Tools)
+	if c.Permissions, err = permissionsOf(c, user, project); err != nil {
+		return c, err
+	}
 	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
 	c.Mouse, c.Plain = c.values["mouse"].Value == "true", c.values["plain"].Value == "true"
 	c.NoMemory = c.values["no_memory"].Value == "true"
@@ -271,7 +279,8 @@ func (c *Config) settleDir(s Streams) error {
 }
 
 // Values returns all plain settings and where they are from, then what the
-// user's file says of providers, models and keys. Secrets are not in it.
+// user's file says of providers, models and keys, the rules, and the tools.
+// Secrets are not in it.
 func (c Config) Values() []Value {
 	var all []Value
 	for _, k := range settings() {
@@ -300,7 +309,7 @@ func (c Config) Values() []Value {
 	for _, action := range sortedKeys(c.Keys) {
 		add(fmt.Sprintf("keys.%q", action), strings.Join(c.Keys[action], " "))
 	}
-	return all
+	return slices.Concat(all, c.Permissions.values(), c.Tools.values(c.File))
 }
 
 // From says where the value of a key is from, and whether a flag set it.

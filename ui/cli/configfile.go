@@ -32,6 +32,9 @@ type file struct {
 	Models     map[string]ModelLimits `toml:"models"`
 	RawKeys    map[string]any         `toml:"keys"`
 
+	Permissions *permissionsTable `toml:"permissions"`
+	Tools       *toolsTable       `toml:"tools"`
+
 	// Keys is RawKeys, checked; plain are the plain keys that are set.
 	Keys  map[string]KeyList `toml:"-"`
 	plain map[string]string
@@ -39,7 +42,7 @@ type file struct {
 
 // tables are the keys that are allowed below each table of a configuration.
 func tables() map[string][]string {
-	top := []string{"providers", "models", "keys"}
+	top := []string{"providers", "models", "keys", "permissions", "tools"}
 	for _, k := range settings() {
 		top = append(top, k.key)
 	}
@@ -47,6 +50,9 @@ func tables() map[string][]string {
 		"":          top,
 		"providers": {"kind", "base_url", "api_key"},
 		"models":    {"window", "max_output", "input_price", "output_price"},
+
+		"permissions": {"allow", "ask", "deny", "approve"},
+		"tools":       {"roots", "env", "private_addresses", "command_timeout", "off"},
 	}
 }
 
@@ -111,7 +117,10 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 			return f, err
 		}
 	}
-	if err := errors.Join(f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data)); err != nil {
+	err = errors.Join(
+		f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data), f.checkPermissions(path, data), f.checkTools(path, data),
+	)
+	if err != nil {
 		return f, err
 	}
 	f.plain = f.plainValues()
@@ -142,15 +151,28 @@ func (f file) harmless(path string, data []byte) error {
 	plain := f.plainValues()
 	for _, k := range settings() {
 		if _, set := plain[k.key]; set && !k.project {
-			return &ConfigError{File: path, Line: lineOf(data, k.key), Text: fmt.Sprintf("%q cannot be set by a project, only model, system and theme can; put it into your own configuration", k.key)}
+			return notByProject(path, lineOf(data, k.key), k.key)
 		}
 	}
-	for key, set := range map[string]bool{"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil} {
+	for key, set := range map[string]bool{
+		"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil, "tools": f.Tools != nil,
+	} {
 		if set {
-			return &ConfigError{File: path, Line: lineOf(data, "["+key), Text: fmt.Sprintf("%q cannot be set by a project, only model, system and theme can; put it into your own configuration", key)}
+			return notByProject(path, lineOf(data, "["+key), key)
 		}
+	}
+	if f.Permissions != nil {
+		return f.Permissions.foreign(path, data)
 	}
 	return nil
+}
+
+// notByProject says that a project must not set a key, and what it can set.
+func notByProject(path string, line int, key string) error {
+	return &ConfigError{
+		File: path, Line: line,
+		Text: fmt.Sprintf("%q cannot be set by a project, only model, system, theme and the ask and deny rules can; put it into your own configuration", key),
+	}
 }
 
 // lineOf is the first line that begins with a key, 0 if none does.
@@ -236,6 +258,14 @@ func wanted(key toml.Key) string {
 		return "a price in USD for a million tokens, such as 2.5"
 	case "providers", "models", "keys":
 		return "a table, such as [" + key[0] + ".NAME]"
+	case "permissions", "tools":
+		return "a table, such as [" + key[0] + "]"
+	case "allow", "ask", "deny":
+		return "a list of rules, such as [\"run_command(go test)\"]"
+	case "roots", "env", "off":
+		return "a list of texts in quotes"
+	case "private_addresses":
+		return "true or false"
 	}
 	i := slices.IndexFunc(settings(), func(s setting) bool { return s.key == key[0] })
 	if i >= 0 && settings()[i].bool {

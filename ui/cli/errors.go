@@ -116,7 +116,7 @@ func hintFor(err error) string {
 	case errors.Is(err, harness.ErrLost):
 		return "open it again to go on"
 	case errors.Is(err, harness.ErrAwaiting):
-		return "open the session without -p to decide"
+		return "see: cairn runs list --unfinished"
 	case errors.Is(err, harness.ErrNewer):
 		return "it is untouched: use that cairn, or another store with --dir"
 	case errors.Is(err, harness.ErrForeign):

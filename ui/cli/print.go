@@ -73,6 +73,9 @@ func (p *printing) run(ctx context.Context, prompt string) error {
 		return err
 	}
 	return p.drive(ctx, func(work context.Context) (harness.RunHandle, int, error) {
+		if err := p.refuseWaiting(work); err != nil {
+			return nil, 0, err
+		}
 		if err := p.noteModel(work, config.Model); err != nil {
 			return nil, 0, err
 		}

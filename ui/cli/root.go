@@ -32,6 +32,12 @@ type flags struct {
 	engine    string
 	noMouse   bool
 
+	// allow and deny are rules, approve is what becomes of calls that need
+	// consent, and approveFrom the flag that said so.
+	allow, deny          []string
+	approve, approveFrom string
+	yolo                 bool
+
 	// The rest only tells whether a flag was given.
 	resumeGiven, sessionGiven, engineGiven, titleGiven bool
 }
@@ -110,6 +116,7 @@ func (a *app) chatFlags(f *pflag.FlagSet) {
 	f.BoolVar(&a.flags.ephemeral, "ephemeral", false, "keep nothing of the conversation")
 	f.Bool("no-memory", false, "neither read nor write facts and notes")
 	f.StringVar(&a.flags.engine, "engine", "", "what keeps runs: `NAME` (bbolt)")
+	a.permissionFlags(f)
 	f.String("theme", "", "use the theme `NAME` (CAIRN_THEME)")
 	f.Bool("plain", false, "linear output for screen readers (ACCESSIBLE=1)")
 	f.BoolVar(&a.flags.noMouse, "no-mouse", false, "leave the mouse to the terminal")
@@ -142,6 +149,9 @@ func (a *app) given(cmd *cobra.Command) error {
 	}
 	if a.flags.quiet && a.flags.verbose {
 		return usage("--quiet and --verbose contradict each other; give one of them")
+	}
+	if err := a.checkPermissionFlags(cmd.Flags()); err != nil {
+		return err
 	}
 	if cmd.HasParent() {
 		a.purpose = strings.TrimPrefix(cmd.CommandPath(), "cairn ")

@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
+	"cairn/ui/plain/proposal"
 	"cairn/ui/render"
 )
 
 // runsCommand is `cairn runs`.
 func (a *app) runsCommand() *cobra.Command {
-	commands := append([]*cobra.Command{a.runsList(), a.runsShow()}, a.runsOn()...)
-	return group("runs", "List runs, the executions of turns, and go on with unfinished ones", commands...)
+	commands := append([]*cobra.Command{a.runsList(), a.runsShow()}, a.runsDecide()...)
+	return group("runs", "List runs, the executions of turns, decide what they wait for, and go on with unfinished ones", append(commands, a.runsOn()...)...)
 }
 
 func (a *app) runsList() *cobra.Command {
@@ -43,12 +44,15 @@ func (a *app) runsList() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("list runs: %w", err)
 		}
+		if err := a.withPending(ctx, st, list); err != nil {
+			return err
+		}
 		if a.flags.json {
 			return a.out.document(orEmpty(list))
 		}
 		var t table
 		for _, r := range list {
-			t.add(string(r.ID), a.when(r.Started), runWord(r), string(r.Session), r.Config.Model, runReason(r))
+			t.add(string(r.ID), a.when(r.Started), runState(r), string(r.Session), r.Config.Model, runReason(r))
 		}
 		t.write(a.out, a.s.Width)
 		return nil
@@ -56,33 +60,15 @@ func (a *app) runsList() *cobra.Command {
 	return cmd
 }
 
-// runReason says why a run did not complete.
+// runReason says why a run did not complete, or what it waits for.
 func runReason(r harness.Run) string {
-	if r.Error != nil {
+	switch {
+	case r.Error != nil:
 		return r.Error.Text
+	case len(r.Pending) > 0:
+		return r.Pending[0].Call.Name + ": " + proposal.Brief(r.Pending[0])
 	}
 	return ""
-}
-
-func (a *app) runsShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show RUN", Short: "Show one run", Args: exactly(1, "the id of a run"),
-		RunE: runner(func(ctx context.Context, args []string) error {
-			st, err := a.reading(ctx)
-			if err != nil {
-				return err
-			}
-			r, err := findRun(ctx, st, args[0])
-			if err != nil {
-				return err
-			}
-			if a.flags.json {
-				return a.out.document(r)
-			}
-			a.printRun(r)
-			return nil
-		}),
-	}
 }
 
 // findRun finds a run by its id or the start of it.
@@ -124,7 +110,7 @@ func (a *app) printRun(r harness.Run) {
 	var t table
 	t.add("run", string(r.ID))
 	t.add("session", string(r.Session))
-	t.add("status", runWord(r))
+	t.add("status", runState(r))
 	if r.Stop != "" {
 		t.add("ended by", strings.ReplaceAll(string(r.Stop), "_", " "))
 	}

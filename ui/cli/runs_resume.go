@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
+	"cairn/ui/plain/proposal"
+	"cairn/ui/render"
 )
 
 // runsOn are the commands that go on with an unfinished run, or end it.
@@ -20,11 +22,13 @@ func (a *app) runsOn() []*cobra.Command {
 		{"retry RUN", "Ask again for the answer of an unfinished run, without its half answer", harness.ResumeRetry},
 		{"drop RUN", "End an unfinished run; its half answer stays in the history", harness.ResumeDrop},
 	} {
-		all = append(all, &cobra.Command{
+		cmd := &cobra.Command{
 			Use: c.use, Short: c.short, Args: exactly(1, "the id of a run"),
 			RunE:              runner(func(ctx context.Context, args []string) error { return a.goOn(ctx, args[0], c.how) }),
 			ValidArgsFunction: a.completeRun,
-		})
+		}
+		a.permissionFlags(cmd.Flags())
+		all = append(all, cmd)
 	}
 	return all
 }
@@ -32,27 +36,14 @@ func (a *app) runsOn() []*cobra.Command {
 // goOn takes a run up again, in its session and with the configuration that it
 // began with.
 func (a *app) goOn(ctx context.Context, text string, how harness.ResumeHow) error {
-	a.conversing = true
-	st, err := a.reading(ctx)
+	p, r, err := a.unfinished(ctx, text)
 	if err != nil {
 		return err
 	}
-	r, err := findRun(ctx, st, text)
-	if err != nil {
-		return err
-	}
-	session, err := st.Sessions.Get(ctx, r.Session)
-	if err != nil {
-		if deleted := refuseDeleted(ctx, st, r.Session); deleted != nil {
-			return deleted
-		}
-		return fmt.Errorf("read session %s: %w", r.Session, err)
-	}
-	p := &printing{app: a, store: st, target: target{session: session, exists: true}, printer: a.printer(session.ID)}
 	p.dropping = how == harness.ResumeDrop
 	return p.drive(ctx, func(work context.Context) (harness.RunHandle, int, error) {
 		// What the run's last driver left is known now that the session is ours.
-		r, err := st.Runs.Get(work, r.ID)
+		r, err := p.store.Runs.Get(work, r.ID)
 		switch {
 		case err != nil:
 			return nil, 0, fmt.Errorf("read run %s: %w", r.ID, err)
@@ -72,24 +63,83 @@ func (a *app) goOn(ctx context.Context, text string, how harness.ResumeHow) erro
 	})
 }
 
+// unfinished prepares to go on with the run that a text names, in its session.
+func (a *app) unfinished(ctx context.Context, text string) (*printing, harness.Run, error) {
+	a.conversing, a.interactive = true, true
+	st, err := a.reading(ctx)
+	if err != nil {
+		return nil, harness.Run{}, err
+	}
+	r, err := findRun(ctx, st, text)
+	if err != nil {
+		return nil, r, err
+	}
+	session, err := st.Sessions.Get(ctx, r.Session)
+	if err != nil {
+		if deleted := refuseDeleted(ctx, st, r.Session); deleted != nil {
+			return nil, r, deleted
+		}
+		return nil, r, fmt.Errorf("read session %s: %w", r.Session, err)
+	}
+	p := &printing{app: a, store: st, target: target{session: session, exists: true}, printer: a.printer(session.ID)}
+	return p, r, nil
+}
+
 // completeRun completes the ids of unfinished runs.
 func (a *app) completeRun(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return a.offer(cmd, start, func(ctx context.Context) ([]string, error) {
-		st, err := a.reading(ctx)
-		if err != nil {
-			return nil, err
-		}
-		list, err := st.Runs.List(ctx, harness.RunFilter{Unfinished: true, Limit: maxCompleted})
-		if err != nil {
-			return nil, err
-		}
-		var ids []string
-		for _, r := range list {
-			ids = append(ids, cobra.CompletionWithDesc(string(r.ID), runWord(r)))
-		}
-		return ids, nil
-	})
+	return a.offer(cmd, start, a.openRuns)
+}
+
+// openRuns are the ids of unfinished runs with their states.
+func (a *app) openRuns(ctx context.Context) ([]string, error) {
+	st, err := a.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := st.Runs.List(ctx, harness.RunFilter{Unfinished: true, Limit: maxCompleted})
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, r := range list {
+		ids = append(ids, cobra.CompletionWithDesc(string(r.ID), runWord(r)))
+	}
+	return ids, nil
+}
+
+// completeWaiting completes the ids of unfinished runs, and then those of the
+// calls that a run waits for.
+func (a *app) completeWaiting(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return a.offer(cmd, start, a.openRuns)
+	case 1:
+		return a.offer(cmd, start, func(ctx context.Context) ([]string, error) { return a.waitingCalls(ctx, args[0]) })
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// waitingCalls are the ids of the calls that a run waits for, with what they
+// would do.
+func (a *app) waitingCalls(ctx context.Context, text string) ([]string, error) {
+	st, err := a.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := findRun(ctx, st, text)
+	if err != nil {
+		return nil, err
+	}
+	runs := []harness.Run{r}
+	if err := a.withPending(ctx, st, runs); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, p := range runs[0].Pending {
+		ids = append(ids, cobra.CompletionWithDesc(render.SafeLine(p.Call.ID), render.Truncate(proposal.Brief(p), maxBrief, "…")))
+	}
+	return ids, nil
 }

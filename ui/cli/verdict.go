@@ -15,11 +15,15 @@ func (p *printing) verdict(ctx context.Context, r harness.Result) error {
 	if p.flags.ephemeral {
 		kept = ""
 	}
+	p.tellUnasked(r.Unasked)
 	switch r.Status {
 	case harness.RunCompleted:
+		if len(r.Unasked) > 0 {
+			return &silent{code: ExitApproval} // it was told above
+		}
 		return nil
 	case harness.RunAwaiting:
-		return fail(ExitApproval, "%s; decide with: cairn -r %s", waits(r.Pending), id)
+		return fail(ExitApproval, "%s; %s", waits(r.Pending), howToDecide(id, r.Run, r.Pending))
 	case harness.RunPaused:
 		if p.taker.PID != 0 {
 			return fail(ExitBusy, "%s took session %s over; the answer goes on there", p.taker, id)
@@ -70,20 +74,4 @@ func failedCode(kind string) int {
 		return ExitBusy
 	}
 	return ExitProvider
-}
-
-// waits says what a run waits for.
-func waits(pending []harness.Pending) string {
-	if len(pending) == 0 {
-		return "the run waits for a decision"
-	}
-	verb := "needs your approval"
-	if pending[0].Uncertain {
-		verb = "began and nobody saw it end"
-	}
-	text := fmt.Sprintf("the tool %s %s", pending[0].Call.Name, verb)
-	if n := len(pending) - 1; n > 0 {
-		text += fmt.Sprintf(", and %d more wait", n)
-	}
-	return text
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/run"
 )
 
 // Wire is what the program is made of, handed in by main. Each function is
@@ -55,6 +56,9 @@ type Wire struct {
 	// Actions are the names of the actions that keys can be given to; nil means
 	// that any name is taken.
 	Actions func() []string
+	// Tools are the names of the tools that a start has, whatever is switched
+	// off; nil means that rules may name any.
+	Tools func() []string
 	// Engines are the names that --engine takes, the default first.
 	Engines []string
 }
@@ -86,17 +90,21 @@ type Store struct {
 	Search     harness.Searcher
 	Watch      harness.Watcher
 	Runs       Runs
+	// Grants are the standing permissions; nil where none can be kept.
+	Grants harness.Grants
 	// Native is the store behind it, for an engine that shares it.
 	Native any
 	Close  func() error
 }
 
-// Runs reads what is stored of runs. It starts none.
+// Runs reads what is stored of runs. It starts none. A [run.Journal] is one.
 type Runs interface {
 	// Get returns a run with its partial text, or [harness.ErrNotFound].
 	Get(ctx context.Context, id harness.RunID) (harness.Run, error)
 	// List returns matching runs, newest first.
 	List(ctx context.Context, f harness.RunFilter) ([]harness.Run, error)
+	// Read returns the journal of a run past entry number after, in order.
+	Read(ctx context.Context, id harness.RunID, after int) ([]run.Entry, error)
 }
 
 // StoreReport is what a check of a store found.
@@ -119,9 +127,12 @@ type Setup struct {
 	// Engine names what persists runs, such as "bbolt".
 	Engine    string
 	Ephemeral bool
-	Getenv    func(string) string
-	Now       func() time.Time
-	Log       *slog.Logger
+	// Interactive says that a person can be asked: a call that needs consent
+	// then waits for it, and is denied otherwise.
+	Interactive bool
+	Getenv      func(string) string
+	Now         func() time.Time
+	Log         *slog.Logger
 }
 
 // Models answers questions about models.

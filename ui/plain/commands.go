@@ -8,6 +8,7 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/chat"
+	"cairn/ui/plain/proposal"
 	"cairn/ui/render"
 )
 
@@ -16,11 +17,15 @@ func (p *plain) line(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	if name := strings.TrimSpace(text); name == "/stop" {
-		p.say("nothing is under way")
+	switch strings.TrimSpace(text) {
+	case "/stop":
+		p.stop()
 		return
-	} else if name == "/continue" {
-		p.offer()
+	case "/continue", "/approve":
+		p.resume()
+		return
+	case "/permissions":
+		p.permissions()
 		return
 	}
 	c := chat.ParseSlash(text)
@@ -32,6 +37,38 @@ func (p *plain) line(text string) {
 	default:
 		p.message(c.Text)
 	}
+}
+
+// resume shows what waits for the person in this session.
+func (p *plain) resume() {
+	if !p.owner {
+		p.say("read-only: /takeover takes the session over")
+		return
+	}
+	p.offer()
+}
+
+// stop ends the run that waits for a decision, if there is one.
+func (p *plain) stop() {
+	if p.waits == "" || !p.owner {
+		p.say("nothing is under way")
+		return
+	}
+	run, err := p.Chat.Engine.Get(p.ctx, p.waits)
+	if err != nil || len(run.Pending) == 0 {
+		p.trouble(err)
+		return
+	}
+	w := run.Pending[0]
+	h, err := p.Chat.Engine.Decide(p.ctx, p.lease, run.ID, harness.Decision{
+		Call: w.Call.ID, Digest: w.Digest, How: harness.DecideAbort, By: p.by(),
+	})
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	p.waits = ""
+	p.see(h, run.Cursor, false)
 }
 
 // command carries out a slash command.
@@ -59,6 +96,10 @@ func (p *plain) command(c chat.Parsed) {
 		p.model(c.Arg)
 	case "runs":
 		p.runs()
+	case "approve":
+		p.resume()
+	case "permissions":
+		p.permissions()
 	case "takeover":
 		p.takeOver()
 	case "doctor":
@@ -76,7 +117,8 @@ func (p *plain) help() {
 		p.out.line(fmt.Sprintf("  %-24s %s", name, s.Help))
 	}
 	p.out.line(fmt.Sprintf("  %-24s %s", "/stop", "stop the answer; its text is kept"))
-	p.out.line(fmt.Sprintf("  %-24s %s", "/continue", "go on with an unfinished answer, ask for it again, or drop it"))
+	p.out.line(fmt.Sprintf("  %-24s %s", "/continue", "decide what waits, or go on with an unfinished answer, ask for it again, or drop it"))
+	p.out.line(fmt.Sprintf("  %-24s %s", "/permissions", "list the rules and the standing permissions"))
 	p.out.line(`  A line is a message. A backslash at its end goes on in the next line.`)
 }
 
@@ -172,7 +214,7 @@ func (p *plain) retry() {
 			p.trouble(err)
 			return
 		}
-		p.follow(handle, runs[0].Cursor, false)
+		p.see(handle, runs[0].Cursor, false)
 		return
 	}
 	if p.last == nil {
@@ -222,9 +264,13 @@ func (p *plain) runs() {
 		p.say("no run is unfinished")
 	}
 	for _, r := range runs {
-		state := string(r.Status)
+		state := strings.ReplaceAll(string(r.Status), "_", " ")
 		if r.Interrupted {
 			state = string(harness.MarkInterrupted)
+		}
+		if full, err := p.Chat.Engine.Get(p.ctx, r.ID); err == nil && len(full.Pending) > 0 {
+			w := full.Pending[0]
+			state = proposal.State(w) + ", " + w.Call.Name + ": " + proposal.Brief(w)
 		}
 		p.say(fmt.Sprintf("run %s, session %s, %s", r.ID, r.Session, state))
 	}

@@ -30,6 +30,10 @@ type Deps struct {
 	Watcher harness.Watcher
 	// Open says which session it is on.
 	Open chat.Open
+	// Rules are the rules of files and flags in words, one each, for
+	// /permissions. Grants are the standing permissions; nil if none are kept.
+	Rules  []string
+	Grants harness.Grants
 	// NewSession describes a fresh session, for /new.
 	NewSession func() harness.Session
 	In         io.Reader
@@ -74,6 +78,7 @@ type plain struct {
 	owner   bool
 	setup   chat.Setup
 	queue   []string
+	waits   harness.RunID   // the run that waits for a decision, if one does
 	kept    harness.Draft   // what is in the draft and not to be sent now
 	unsaved bool            // whether queue and kept differ from the stored draft
 	last    *harness.Record // the person's last message
@@ -101,7 +106,7 @@ func (p *plain) run() (Exit, error) {
 		p.message(p.Open.Prompt)
 	}
 	for err == nil && !p.quit && p.ctx.Err() == nil && p.out.err == nil {
-		if len(p.queue) > 0 && p.owner {
+		if len(p.queue) > 0 && p.owner && p.waits == "" {
 			text := p.queue[0]
 			p.queue, p.unsaved = p.queue[1:], true
 			p.message(text)
@@ -203,7 +208,7 @@ func (p *plain) heed(pause func() error) {
 func (p *plain) open(o chat.Open) error {
 	d := p.Chat
 	p.session, p.stored, p.owner, p.last, p.answer = o.Session, false, false, nil, ""
-	p.queue, p.kept, p.unsaved = nil, harness.Draft{}, false
+	p.queue, p.kept, p.unsaved, p.waits = nil, harness.Draft{}, false, ""
 	s, err := d.Sessions.Get(p.ctx, o.Session.ID)
 	switch {
 	case err == nil:
@@ -362,6 +367,11 @@ func (p *plain) offer() {
 	if full, err := d.Engine.Get(p.ctx, run.ID); err == nil {
 		run = full
 	}
+	if len(run.Pending) > 0 {
+		h, after := p.decide(run.ID)
+		p.see(h, after, false)
+		return
+	}
 	p.say("an answer is unfinished (" + string(run.Status) + "):")
 	if run.Partial != nil && run.Partial.Text != "" {
 		p.out.block("cairn (interrupted)", run.Partial.Text)
@@ -375,7 +385,7 @@ func (p *plain) offer() {
 		p.trouble(err)
 		return
 	}
-	p.follow(handle, run.Cursor, how == harness.ResumeContinue)
+	p.see(handle, run.Cursor, how == harness.ResumeContinue)
 }
 
 // close stores what is queued and lets the session go.

@@ -2,6 +2,7 @@ package plain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,6 +17,12 @@ func (p *plain) message(text string) {
 		p.say("read-only: /takeover takes the session over; nothing was sent")
 		return
 	}
+	if p.waits != "" {
+		p.queue, p.unsaved = append(p.queue, text), true
+		p.saveNow()
+		p.say(fmt.Sprintf("queued (%d): a decision is waiting, and /continue shows it", len(p.queue)))
+		return
+	}
 	if p.setup.Run.Model == "" {
 		setup, err := d.Config(p.ctx, p.session)
 		if err != nil {
@@ -27,6 +34,13 @@ func (p *plain) message(text string) {
 	handle, err := d.Engine.Start(p.ctx, harness.StartRequest{
 		Lease: p.lease, Message: harness.UserText(text), Config: p.setup.Run, Request: harness.NewID(), Dir: d.Dir,
 	})
+	if errors.Is(err, harness.ErrAwaiting) {
+		p.queue, p.unsaved = append([]string{text}, p.queue...), true
+		p.saveNow()
+		p.say("the message is queued: a decision comes first")
+		p.offer()
+		return
+	}
 	if err != nil {
 		p.failed = err
 		p.queue, p.unsaved = append([]string{text}, p.queue...), true
@@ -40,7 +54,7 @@ func (p *plain) message(text string) {
 	if err := d.Prompts.Add(p.ctx, p.session.ID, text); err != nil {
 		p.trouble(err)
 	}
-	p.follow(handle, 0, false)
+	p.see(handle, 0, false)
 }
 
 // retryQueue waits for the person before what could not be sent is tried
@@ -64,12 +78,14 @@ type follower struct {
 	// quietCut hides the half answer that was written before.
 	quietCut bool
 	done     bool
+	// status is how the run rests.
+	status harness.RunStatus
 	// reason is why it waits, as it was told.
 	reason string
 }
 
-// follow writes what a run says until it rests.
-func (p *plain) follow(h harness.RunHandle, after int, continued bool) {
+// follow writes what a run says until it rests, and returns how.
+func (p *plain) follow(h harness.RunHandle, after int, continued bool) harness.RunStatus {
 	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx))
 	defer stop()
 	events, lines := h.Events(ctx, after), p.lines
@@ -79,7 +95,7 @@ func (p *plain) follow(h harness.RunHandle, after int, continued bool) {
 		select {
 		case e, ok := <-events:
 			if !ok {
-				return
+				return f.status
 			}
 			f.event(e)
 		case line, ok := <-lines:
@@ -94,10 +110,11 @@ func (p *plain) follow(h harness.RunHandle, after int, continued bool) {
 			interrupted = nil
 			if err := p.Chat.Engine.Pause(ctx, h.ID()); err != nil {
 				p.trouble(err)
-				return
+				return f.status
 			}
 		}
 	}
+	return f.status
 }
 
 // meanwhile takes a line that comes while an answer is under way.
@@ -160,8 +177,11 @@ func (f *follower) event(e harness.Event) {
 		if e.Text != "" {
 			p.say(e.Text)
 		}
-	case harness.EventApproval, harness.EventUncertain:
-		p.say("a decision is waiting")
+	case harness.EventDecided:
+		if e.Call != nil {
+			p.say(e.Call.Name + " " + e.Text)
+		}
+	case harness.EventApproval, harness.EventQuestion, harness.EventUncertain: // it is asked when the run rests
 	case harness.EventThinking:
 	case harness.EventResult:
 		f.result(e.Outcome)
@@ -239,6 +259,7 @@ func (f *follower) result(r *harness.Result) {
 	if r == nil {
 		return
 	}
+	f.status = r.Status
 	switch r.Status {
 	case harness.RunCancelled:
 		p.say("stopped")
@@ -249,9 +270,7 @@ func (f *follower) result(r *harness.Result) {
 			p.say(p.Chat.Words(r.Error))
 		}
 		p.say("/retry asks again, /continue goes on from there")
-	case harness.RunAwaiting:
-		p.say(p.Chat.Words(harness.ErrAwaiting))
-	case harness.RunCompleted, harness.RunRunning:
+	case harness.RunAwaiting, harness.RunCompleted, harness.RunRunning:
 	}
 }
 

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"cairn/harness/policy"
+)
+
+// The effects of rules, in the order in which they win.
+const (
+	effectDeny  = "deny"
+	effectAsk   = "ask"
+	effectAllow = "allow"
+)
+
+// Permissions are the rules of a start from files and flags. Standing
+// permissions are in the store; see [harness.Grants].
+type Permissions struct {
+	Allow, Ask, Deny []policy.Rule
+	// Mode is what becomes of a call that needs consent, ModeFrom who chose it.
+	Mode     policy.Mode
+	ModeFrom string
+	// Lines are the rules with where each is from: deny, ask, allow.
+	Lines []RuleLine
+}
+
+// RuleLine is one rule as it is listed.
+type RuleLine struct {
+	// Effect is "deny", "ask" or "allow".
+	Effect string `json:"effect"`
+	Rule   string `json:"rule"`
+	// From is a file or a flag.
+	From string `json:"from"`
+}
+
+// approveModes are the values of approve.
+func approveModes() []string {
+	return []string{string(policy.ModeAsk), string(policy.ModeNever), string(policy.ModeAll)}
+}
+
+// checkApprove refuses a value that approve does not have; where names the
+// place.
+func checkApprove(where, value string) error {
+	if slices.Contains(approveModes(), value) {
+		return nil
+	}
+	return usage("%s %w", where, wrongApprove(value))
+}
+
+// wrongApprove is the end of a sentence about a wrong value of approve.
+func wrongApprove(value string) error {
+	return fmt.Errorf("must be \"ask\" (ask before a call that needs consent), \"never\" (refuse it) or \"all\" (let it run), not %q", value)
+}
+
+// checkRule returns a rule as it is spelt, or an error that names the flag.
+func checkRule(flag, text string) (string, error) {
+	r, err := policy.ParseRule(text)
+	if err != nil {
+		return "", usage("%s: %w", flag, err)
+	}
+	return r.String(), nil
+}
+
+// add takes in the rules of one place; their texts are right.
+func (p *Permissions) add(effect, from string, texts []string) error {
+	list := map[string]*[]policy.Rule{effectAllow: &p.Allow, effectAsk: &p.Ask, effectDeny: &p.Deny}[effect]
+	for _, text := range texts {
+		r, err := policy.ParseRule(text)
+		if err != nil {
+			return usage("%s: %w", from, err)
+		}
+		*list = append(*list, r)
+		p.Lines = append(p.Lines, RuleLine{Effect: effect, Rule: r.String(), From: from})
+	}
+	order := []string{effectDeny, effectAsk, effectAllow}
+	slices.SortStableFunc(p.Lines, func(a, b RuleLine) int {
+		return slices.Index(order, a.Effect) - slices.Index(order, b.Effect)
+	})
+	return nil
+}
+
+// permissionsOf are the rules of both files.
+func permissionsOf(c Config, user, project file) (Permissions, error) {
+	p := Permissions{Mode: policy.ModeAsk, ModeFrom: "default"}
+	for _, of := range []struct {
+		path  string
+		table *permissionsTable
+	}{{c.File, user.Permissions}, {c.Project, project.Permissions}} {
+		if of.table == nil {
+			continue
+		}
+		for effect, texts := range of.table.rules() {
+			if err := p.add(effect, of.path, texts); err != nil {
+				return p, err
+			}
+		}
+		if of.table.Approve != nil {
+			p.Mode, p.ModeFrom = policy.Mode(*of.table.Approve), of.path
+		}
+	}
+	return p, nil
+}
+
+// permissionFlags defines the flags that say what may run without asking.
+func (a *app) permissionFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&a.flags.allow, "allow", nil, "let calls that match `RULE` run without asking, such as 'run_command(go test)' (repeatable)")
+	f.StringArrayVar(&a.flags.deny, "deny", nil, "never let calls that match `RULE` run, whatever allows them (repeatable)")
+	f.StringVar(&a.flags.approve, "approve", "", "what becomes of calls that need consent: `MODE` ask, never (refuse them) or all (let them run)")
+	f.BoolVar(&a.flags.yolo, "yolo", false, "the same as --approve all: only deny rules hold anything back")
+}
+
+// checkPermissionFlags refuses flags that are no rules, or that contradict each
+// other, before anything is done.
+func (a *app) checkPermissionFlags(given *pflag.FlagSet) error {
+	f := &a.flags
+	for _, list := range []struct {
+		flag  string
+		texts []string
+	}{{"--allow", f.allow}, {"--deny", f.deny}} {
+		for _, text := range list.texts {
+			if _, err := checkRule(list.flag, text); err != nil {
+				return err
+			}
+		}
+	}
+	chosen := given.Lookup("approve")
+	if chosen == nil || !chosen.Changed {
+		if f.yolo {
+			f.approve, f.approveFrom = "all", "--yolo"
+		}
+		return nil
+	}
+	if err := checkApprove("--approve", f.approve); err != nil {
+		return err
+	}
+	if f.approveFrom = "--approve"; f.yolo && f.approve != "all" {
+		return usage("--yolo is --approve all, which contradicts --approve %s; give one of them", f.approve)
+	}
+	return nil
+}
+
+// permitByFlags adds what the flags say.
+func (a *app) permitByFlags(p *Permissions) error {
+	if err := p.add(effectAllow, "--allow", a.flags.allow); err != nil {
+		return err
+	}
+	if err := p.add(effectDeny, "--deny", a.flags.deny); err != nil {
+		return err
+	}
+	if a.flags.approve != "" {
+		p.Mode, p.ModeFrom = policy.Mode(a.flags.approve), a.flags.approveFrom
+	}
+	return nil
+}
+
+// strangers are sentences about rules that name no tool of this program, which
+// a slip would make worthless without a sign. tools are the names; nil means
+// that they are not known.
+func (p Permissions) strangers(tools []string) []string {
+	var all []string
+	for _, l := range p.Lines {
+		r, err := policy.ParseRule(l.Rule)
+		if err != nil || tools == nil || slices.ContainsFunc(tools, r.Names) {
+			continue
+		}
+		name, _, _ := strings.Cut(l.Rule, "(")
+		hint := suggest(name, "", tools)
+		if best, ok := nearest(name, tools); ok {
+			hint = "; did you mean " + best + "?"
+		}
+		all = append(all, fmt.Sprintf("the %s rule %s from %s names no tool that there is%s", l.Effect, l.Rule, l.From, hint))
+	}
+	return all
+}

@@ -1,0 +1,113 @@
+package plain
+
+import (
+	"fmt"
+	"time"
+
+	"cairn/ui/render"
+)
+
+const (
+	// quietFor is how long nothing may be typed before a line can decide
+	// something: what is typed as a question appears is not about it.
+	quietFor = 600 * time.Millisecond
+	// pasteFor is how close together the lines of a paste come.
+	pasteFor = 100 * time.Millisecond
+)
+
+// fresh waits for a line that was typed after the question that was just
+// written. What was there already, what comes before it is quiet, and what comes
+// in one go with further lines is no answer: it is kept as messages. ok is false
+// if no answer will come.
+func (p *plain) fresh() (line string, ok bool) {
+	for p.settle() {
+		if p.Prompted {
+			p.out.raw("> ")
+		}
+		if line, ok = p.next(); !ok {
+			return "", false
+		}
+		more := p.rest()
+		if len(more) == 0 {
+			if !p.Prompted {
+				p.out.line("> " + render.Safe(line))
+			}
+			return line, true
+		}
+		p.keep(append([]string{line}, more...)...)
+	}
+	return "", false
+}
+
+// settle waits until nothing was typed for a while, and keeps what was. It is
+// false if no answer will come.
+func (p *plain) settle() bool {
+	quiet := time.NewTimer(quietFor)
+	defer quiet.Stop()
+	for p.owner {
+		select {
+		case line, ok := <-p.lines:
+			if !ok {
+				return false
+			}
+			p.keep(line)
+			quiet.Reset(quietFor)
+		case <-p.changes:
+			p.heed(func() error { return nil })
+		case <-quiet.C:
+			return true
+		case <-p.ctx.Done():
+			return false
+		}
+	}
+	return false
+}
+
+// next waits for a line as long as the session is ours.
+func (p *plain) next() (line string, ok bool) {
+	for p.owner {
+		select {
+		case line, ok = <-p.lines:
+			return line, ok
+		case <-p.changes:
+			p.heed(func() error { return nil })
+		case <-p.ctx.Done():
+			return "", false
+		}
+	}
+	return "", false
+}
+
+// rest are the lines that come at once behind another one.
+func (p *plain) rest() []string {
+	var more []string
+	end := time.NewTimer(pasteFor)
+	defer end.Stop()
+	for {
+		select {
+		case line, ok := <-p.lines:
+			if !ok {
+				return more
+			}
+			more = append(more, line)
+			end.Reset(pasteFor)
+		case <-end.C:
+			return more
+		case <-p.ctx.Done():
+			return more
+		}
+	}
+}
+
+// keep makes messages of lines that are no answers. They are sent when the
+// decision is taken.
+func (p *plain) keep(lines ...string) {
+	for _, line := range lines {
+		if line == "" {
+			continue
+		}
+		p.queue, p.unsaved = append(p.queue, line), true
+		p.say(fmt.Sprintf("kept as a message, not as an answer (%d): %s", len(p.queue), line))
+	}
+	p.saveNow()
+}

@@ -156,27 +156,32 @@ func TestWhatChangedSinceItWasShownIsNotWritten(t *testing.T) {
 		meddle func(ws string) error
 	}{
 		"content of a written file": {
-			"write_file", writeIn{Path: "f", Content: "new", Overwrite: true},
+			"write_file",
+			writeIn{Path: "f", Content: "new", Overwrite: true},
 			func(t *testing.T, ws string) { t.Helper(); put(t, ws, "f", "old") },
 			func(ws string) error { return os.WriteFile(filepath.Join(ws, "f"), []byte("theirs"), 0o644) },
 		},
 		"content elsewhere in an edited file": {
-			"edit_file", editIn{Path: "f", Old: "a", New: "b"},
+			"edit_file",
+			editIn{Path: "f", Old: "a", New: "b"},
 			func(t *testing.T, ws string) { t.Helper(); put(t, ws, "f", "a\n") },
 			func(ws string) error { return os.WriteFile(filepath.Join(ws, "f"), []byte("a\nmore\n"), 0o644) },
 		},
 		"a new file that came to be": {
-			"write_file", writeIn{Path: "f", Content: "new", Overwrite: true},
+			"write_file",
+			writeIn{Path: "f", Content: "new", Overwrite: true},
 			func(*testing.T, string) {},
 			func(ws string) error { return os.WriteFile(filepath.Join(ws, "f"), nil, 0o644) },
 		},
 		"a file that went": {
-			"edit_file", editIn{Path: "f", Old: "a", New: "b"},
+			"edit_file",
+			editIn{Path: "f", Old: "a", New: "b"},
 			func(t *testing.T, ws string) { t.Helper(); put(t, ws, "f", "a\n") },
 			func(ws string) error { return os.Remove(filepath.Join(ws, "f")) },
 		},
 		"a link that leads to an equal file": {
-			"edit_file", editIn{Path: "l", Old: "a", New: "b"},
+			"edit_file",
+			editIn{Path: "l", Old: "a", New: "b"},
 			func(t *testing.T, ws string) {
 				t.Helper()
 				put(t, ws, "f", "a\n")

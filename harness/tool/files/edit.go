@@ -19,7 +19,7 @@ const (
 	maxNamed = 10
 	// maxCounted bounds how often a text that should be there once is counted,
 	// maxCompared how many lines are compared without their white space.
-	maxCounted  = 1_000
+	maxCounted  = 100
 	maxCompared = 100
 )
 
@@ -87,11 +87,12 @@ func edit(text string, in editIn) (string, error) {
 	if bom {
 		b.WriteString(mark)
 	}
+	windows := crlf(body)
 	end := 0
 	for _, start := range found {
 		a, z := at(start), at(start+len(from))
 		b.WriteString(body[end:a])
-		b.WriteString(withEnds(to, body[a:z], body))
+		b.WriteString(withEnds(to, body[a:z], windows))
 		end = z
 	}
 	b.WriteString(body[end:])
@@ -210,12 +211,11 @@ func alike(have, want []string) bool {
 
 // withEnds gives text the line ends of what it replaces, or, if that has none,
 // those of the whole.
-func withEnds(text, replaced, whole string) string {
-	model := replaced
-	if !strings.Contains(model, "\n") {
-		model = whole
+func withEnds(text, replaced string, windows bool) string {
+	if strings.Contains(replaced, "\n") {
+		windows = crlf(replaced)
 	}
-	if crlf(model) {
+	if windows {
 		return strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	return text

@@ -8,8 +8,10 @@ import (
 
 	"cairn/ui/browser"
 	"cairn/ui/chat"
+	"cairn/ui/overlay"
 	"cairn/ui/picker"
 	"cairn/ui/render"
+	"cairn/ui/runs"
 )
 
 // TestTheReadmeListsTheLiveKeys compares the README's tables of keys with the
@@ -27,7 +29,8 @@ func TestTheReadmeListsTheLiveKeys(t *testing.T) {
 	if !begun || !ended {
 		t.Fatalf("%s has no place for the keys between %q and %q", path, begin, end)
 	}
-	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Sessions", picker.Model{}.Bindings()) + keyTable("Memory", browser.Model{}.Bindings())
+	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Sessions", picker.Model{}.Bindings()) + keyTable("Memory", browser.Model{}.Bindings()) +
+		keyTable("Runs", runs.Actions()) + keyTable("Permissions", overlay.PermissionActions())
 	switch {
 	case listed == live:
 	case !*update:

@@ -12,6 +12,7 @@ import (
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
 	"cairn/ui/render"
+	"cairn/ui/runs"
 	"cairn/ui/screen"
 )
 
@@ -78,15 +79,22 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 	case chat.WantMemory:
 		var cmd tea.Cmd
 		m.front = frontBrowser
-		m.browser, cmd = m.browser.Open(m.chat.Session().ID)
+		m.lists.browser, cmd = m.lists.browser.Open(m.chat.Session().ID)
 		return m, cmd
 	case chat.WantEdit:
 		return m, m.edit(want.Text, "message.md", m.chat.Edited())
 	case chat.WantSessions:
 		var cmd tea.Cmd
 		m.front = frontPicker
-		m.picker, cmd = m.picker.Open(m.chat.Session().ID, m.chat.Busy())
+		m.lists.picker, cmd = m.lists.picker.Open(m.chat.Session().ID, m.chat.Busy())
 		return m, cmd
+	case chat.WantRuns:
+		var cmd tea.Cmd
+		m.front = frontRuns
+		m.lists.runs, cmd = m.lists.runs.Open(m.chat.Session().ID)
+		return m, cmd
+	case chat.WantPermissions:
+		return m.openPermissions()
 	case chat.WantNew:
 		return m.change(chat.Open{Session: m.deps.NewSession(), New: true})
 	case chat.WantHelp:
@@ -110,17 +118,47 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 // openHelp shows the keys of the screen in front.
 func (m Model) openHelp() Model {
 	c := overlay.HelpConfig{Notes: m.deps.HelpNotes, Theme: m.look.theme}
-	switch m.front {
-	case frontPicker:
-		c.Title, c.Bindings = "sessions", m.picker.Bindings()
-	case frontBrowser:
-		c.Title, c.Bindings = "memory", m.browser.Bindings()
-	case frontChat:
+	switch {
+	case m.over.permissions != nil:
+		c.Title, c.Bindings = "permissions", m.over.permissions.Bindings()
+	case m.front == frontPicker:
+		c.Title, c.Bindings = "sessions", m.lists.picker.Bindings()
+	case m.front == frontBrowser:
+		c.Title, c.Bindings = "memory", m.lists.browser.Bindings()
+	case m.front == frontRuns:
+		c.Title, c.Bindings = "runs", m.lists.runs.Bindings()
+	default:
 		c.Title, c.Bindings = "chat", append(m.chat.Bindings(), commands()...)
 	}
 	h, _, _ := overlay.NewHelp(c).Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
-	m.help = &h
+	m.over.help = &h
 	return m
+}
+
+// openPermissions shows the rules in force for the chat in front.
+func (m Model) openPermissions() (tea.Model, tea.Cmd) {
+	d := m.deps
+	p, cmd := overlay.NewPermissions(m.ctx, overlay.PermissionsConfig{
+		Grants: d.Grants, Rules: d.Rules, Session: m.chat.Session().ID, CheckRule: d.CheckRule, Self: d.Holder,
+		Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
+	})
+	p, _, _ = p.Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
+	m.over.permissions = &p
+	return m, cmd
+}
+
+// toPermissions gives a message to the overlay of permissions. What it asked
+// for is dropped once it is closed.
+func (m Model) toPermissions(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if m.over.permissions == nil {
+		return m, nil
+	}
+	p, cmd, want := m.over.permissions.Update(msg)
+	m.over.permissions = &p
+	if want != nil {
+		m.over.permissions = nil
+	}
+	return m, cmd
 }
 
 // commands are the slash commands as the help shows them.
@@ -209,8 +247,8 @@ func (m Model) change(o chat.Open) (tea.Model, tea.Cmd) {
 
 // toPicker gives a message to the list of sessions and does what it wants.
 func (m Model) toPicker(msg tea.Msg) (tea.Model, tea.Cmd) {
-	p, cmd, want := m.picker.Update(msg)
-	m.picker = p
+	p, cmd, want := m.lists.picker.Update(msg)
+	m.lists.picker = p
 	var next tea.Model = m
 	var more tea.Cmd
 	switch want := want.(type) {
@@ -227,8 +265,8 @@ func (m Model) toPicker(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // toBrowser gives a message to the memory browser and does what it wants.
 func (m Model) toBrowser(msg tea.Msg) (tea.Model, tea.Cmd) {
-	b, cmd, want := m.browser.Update(msg)
-	m.browser = b
+	b, cmd, want := m.lists.browser.Update(msg)
+	m.lists.browser = b
 	var next tea.Model = m
 	var more tea.Cmd
 	switch want := want.(type) {
@@ -237,6 +275,24 @@ func (m Model) toBrowser(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case browser.Edit:
 		more = m.edit(want.Text, want.Name, want.Done)
 	case browser.Back:
+		m.front = frontChat
+		next = m
+	}
+	return next, tea.Batch(cmd, more)
+}
+
+// toRuns gives a message to the screen of runs and does what it wants.
+func (m Model) toRuns(msg tea.Msg) (tea.Model, tea.Cmd) {
+	r, cmd, want := m.lists.runs.Update(msg)
+	m.lists.runs = r
+	var next tea.Model = m
+	var more tea.Cmd
+	switch want := want.(type) {
+	case runs.Open:
+		next, more = m.change(chat.Open{Session: harness.Session{ID: want.Session}})
+	case runs.Help:
+		next = m.openHelp()
+	case runs.Back:
 		m.front = frontChat
 		next = m
 	}

@@ -23,11 +23,12 @@ import (
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
 	"cairn/ui/render"
+	"cairn/ui/runs"
 	"cairn/ui/screen"
 )
 
-// Deps are what the program is made of. Search, Facts, Notes, Keys, Notices
-// and HelpNotes may be left out.
+// Deps are what the program is made of. Search, Facts, Notes, Grants, Rules,
+// CheckRule, Keys, Notices and HelpNotes may be left out.
 type Deps struct {
 	Engine     harness.Engine
 	Transcript harness.Transcript
@@ -39,6 +40,12 @@ type Deps struct {
 	Facts      harness.Facts
 	Notes      harness.Notes
 	Watcher    harness.Watcher
+	// Grants are the standing permissions. Rules are those in force besides
+	// them, for the person to see; CheckRule says what is wrong with the text
+	// of one.
+	Grants    harness.Grants
+	Rules     []overlay.Rule
+	CheckRule func(string) error
 	// Config resolves the configuration of a session's next turn; it is called
 	// in commands only.
 	Config func(ctx context.Context, s harness.Session) (chat.Setup, error)
@@ -77,6 +84,7 @@ const (
 	frontChat front = iota
 	frontPicker
 	frontBrowser
+	frontRuns
 )
 
 // size is the size of the terminal.
@@ -84,18 +92,31 @@ type size struct{ width, height int }
 
 // Model is the root.
 type Model struct {
-	ctx     context.Context
-	deps    Deps
-	look    *look
-	front   front
-	chat    chat.Model
-	parked  []chat.Model
+	ctx    context.Context
+	deps   Deps
+	look   *look
+	front  front
+	chat   chat.Model
+	parked []chat.Model
+	lists  lists
+	over   over
+	size   size
+	serial int // the number of the newest chat
+	ending ending
+}
+
+// lists are the screens besides the chats.
+type lists struct {
 	picker  picker.Model
 	browser browser.Model
-	help    *overlay.Help // nil unless it is open
-	size    size
-	serial  int // the number of the newest chat
-	ending  ending
+	runs    runs.Model
+}
+
+// over is what is drawn over the screen in front; nil is not open. The help is
+// over the permissions.
+type over struct {
+	help        *overlay.Help
+	permissions *overlay.Permissions
 }
 
 // ending is what is known of the program's end.
@@ -125,12 +146,16 @@ type Exit struct {
 func New(ctx context.Context, d Deps) Model {
 	m := Model{ctx: ctx, deps: d}
 	m.look = newLook(d, true)
-	m.picker = picker.New(ctx, picker.Config{
+	m.lists.picker = picker.New(ctx, picker.Config{
 		Sessions: d.Sessions, Transcript: d.Transcript, Search: d.Search, Self: d.Holder, Theme: m.look.theme,
 		Now: d.Now, Words: Words, Keys: d.Keys,
 	})
-	m.browser = browser.New(ctx, browser.Config{
+	m.lists.browser = browser.New(ctx, browser.Config{
 		Facts: d.Facts, Notes: d.Notes, Sessions: d.Sessions, Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
+	})
+	m.lists.runs = runs.New(ctx, runs.Config{
+		Engine: d.Engine, Sessions: d.Sessions, Owners: d.Owners, Transcript: d.Transcript, Self: d.Holder, Theme: m.look.theme,
+		Now: d.Now, Words: Words, Keys: d.Keys,
 	})
 	m = m.open(chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices})
 	if d.Pick {
@@ -228,6 +253,10 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.toPicker(msg)
 	case browser.Msg:
 		return m.toBrowser(msg)
+	case runs.Msg:
+		return m.toRuns(msg)
+	case overlay.Msg:
+		return m.toPermissions(msg)
 	case tea.KeyMsg, tea.MouseMsg:
 		return m.toFront(msg)
 	case screen.PasteMsg:
@@ -254,13 +283,20 @@ func (m Model) resize(msg tea.WindowSizeMsg) (tea.Model, tea.Cmd) {
 		m.parked[i], cmd = m.parked[i].Resize(msg.Width, msg.Height)
 		cmds = append(cmds, cmd)
 	}
-	m.picker, cmd, _ = m.picker.Update(msg)
+	m.lists.picker, cmd, _ = m.lists.picker.Update(msg)
 	cmds = append(cmds, cmd)
-	m.browser, cmd, _ = m.browser.Update(msg)
+	m.lists.browser, cmd, _ = m.lists.browser.Update(msg)
 	cmds = append(cmds, cmd)
-	if m.help != nil {
-		h, cmd, _ := m.help.Update(msg)
-		m.help = &h
+	m.lists.runs, cmd, _ = m.lists.runs.Update(msg)
+	cmds = append(cmds, cmd)
+	if m.over.permissions != nil {
+		p, cmd, _ := m.over.permissions.Update(msg)
+		m.over.permissions = &p
+		cmds = append(cmds, cmd)
+	}
+	if m.over.help != nil {
+		h, cmd, _ := m.over.help.Update(msg)
+		m.over.help = &h
 		cmds = append(cmds, cmd)
 	}
 	return m, tea.Batch(cmds...)
@@ -272,25 +308,30 @@ func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
 		switch {
 		case key.Type == tea.KeyCtrlZ:
 			return m, tea.Suspend
-		case key.Type == tea.KeyF1 && m.help == nil && m.front != frontChat:
+		case key.Type == tea.KeyF1 && m.over.help == nil && (m.front != frontChat || m.over.permissions != nil):
 			return m.openHelp(), nil
-		case key.Type == tea.KeyCtrlC && (m.help != nil || m.front == frontPicker):
+		case key.Type == tea.KeyCtrlC && (m.over.help != nil || m.front == frontPicker):
 			msg = tea.KeyMsg{Type: tea.KeyEscape} // there is nothing to stop
 		}
 	}
-	if m.help != nil {
-		h, cmd, want := m.help.Update(msg)
-		m.help = &h
+	if m.over.help != nil {
+		h, cmd, want := m.over.help.Update(msg)
+		m.over.help = &h
 		if want != nil {
-			m.help = nil
+			m.over.help = nil
 		}
 		return m, cmd
+	}
+	if m.over.permissions != nil {
+		return m.toPermissions(msg)
 	}
 	switch m.front {
 	case frontPicker:
 		return m.toPicker(msg)
 	case frontBrowser:
 		return m.toBrowser(msg)
+	case frontRuns:
+		return m.toRuns(msg)
 	case frontChat:
 	}
 	return m.toChat(msg)
@@ -298,7 +339,7 @@ func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // paste gives a paste to whoever is in front.
 func (m Model) paste(text string) (tea.Model, tea.Cmd) {
-	if m.help != nil || m.front != frontChat {
+	if m.over.help != nil || m.over.permissions != nil || m.front != frontChat {
 		return m.toFront(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
 	}
 	var cmd tea.Cmd
@@ -317,11 +358,16 @@ func (m Model) restyle(dark bool) Model {
 	for i := range m.parked {
 		m.parked[i] = m.parked[i].Restyle(m.chatDeps())
 	}
-	m.picker = m.picker.SetTheme(m.look.theme)
-	m.browser = m.browser.SetTheme(m.look.theme)
-	if m.help != nil {
-		h := m.help.SetTheme(m.look.theme)
-		m.help = &h
+	m.lists.picker = m.lists.picker.SetTheme(m.look.theme)
+	m.lists.browser = m.lists.browser.SetTheme(m.look.theme)
+	m.lists.runs = m.lists.runs.SetTheme(m.look.theme)
+	if m.over.permissions != nil {
+		p := m.over.permissions.SetTheme(m.look.theme)
+		m.over.permissions = &p
+	}
+	if m.over.help != nil {
+		h := m.over.help.SetTheme(m.look.theme)
+		m.over.help = &h
 	}
 	return m
 }
@@ -331,12 +377,16 @@ func (m Model) View() string {
 	switch {
 	case m.size.width <= 0 || m.size.height <= 0:
 		return ""
-	case m.help != nil:
-		return m.help.View(m.size.width, m.size.height)
+	case m.over.help != nil:
+		return m.over.help.View(m.size.width, m.size.height)
+	case m.over.permissions != nil:
+		return m.over.permissions.View(m.size.width, m.size.height)
 	case m.front == frontPicker:
-		return m.picker.View(m.size.width, m.size.height)
+		return m.lists.picker.View(m.size.width, m.size.height)
 	case m.front == frontBrowser:
-		return m.browser.View(m.size.width, m.size.height)
+		return m.lists.browser.View(m.size.width, m.size.height)
+	case m.front == frontRuns:
+		return m.lists.runs.View(m.size.width, m.size.height)
 	}
 	return m.chat.View()
 }
@@ -344,12 +394,16 @@ func (m Model) View() string {
 // Cursor is where the terminal's cursor belongs.
 func (m Model) Cursor() (x, y int, visible bool) {
 	switch {
-	case m.help != nil:
-		return m.help.Cursor()
+	case m.over.help != nil:
+		return m.over.help.Cursor()
+	case m.over.permissions != nil:
+		return m.over.permissions.Cursor()
 	case m.front == frontPicker:
-		return m.picker.Cursor()
+		return m.lists.picker.Cursor()
 	case m.front == frontBrowser:
-		return m.browser.Cursor()
+		return m.lists.browser.Cursor()
+	case m.front == frontRuns:
+		return m.lists.runs.Cursor()
 	}
 	return m.chat.Cursor()
 }

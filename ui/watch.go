@@ -9,7 +9,9 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/browser"
+	"cairn/ui/overlay"
 	"cairn/ui/picker"
+	"cairn/ui/runs"
 )
 
 // watchMsg brings the channel that tells of changes to the store, or the news
@@ -62,8 +64,16 @@ func (m Model) changed(msg watchMsg) (tea.Model, tea.Cmd) {
 		m.parked[i], cmd = m.parked[i].Changed()
 		cmds = append(cmds, cmd)
 	}
-	m.picker, cmd, _ = m.picker.Update(picker.Changed{})
+	m.lists.picker, cmd, _ = m.lists.picker.Update(picker.Changed{})
 	cmds = append(cmds, cmd)
-	m.browser, cmd, _ = m.browser.Update(browser.Changed{})
-	return m, tea.Batch(append(cmds, cmd)...)
+	m.lists.browser, cmd, _ = m.lists.browser.Update(browser.Changed{})
+	cmds = append(cmds, cmd)
+	m.lists.runs, cmd, _ = m.lists.runs.Update(runs.Changed{})
+	cmds = append(cmds, cmd)
+	if m.over.permissions != nil {
+		p, cmd, _ := m.over.permissions.Update(overlay.Changed{})
+		m.over.permissions = &p
+		cmds = append(cmds, cmd)
+	}
+	return m, tea.Batch(cmds...)
 }

@@ -34,6 +34,8 @@ func Words(err error) string {
 		return "An answer is under way already; wait for it, or stop it."
 	case errors.Is(err, harness.ErrAwaiting):
 		return "A decision is waiting in this session; take it first."
+	case errors.Is(err, harness.ErrStale):
+		return stale(err)
 	case errors.Is(err, harness.ErrClosed):
 		return "cairn is closing; start it again to go on."
 	case errors.Is(err, harness.ErrNewer):
@@ -52,6 +54,20 @@ func Words(err error) string {
 		return sentence("That took too long and was given up: " + err.Error())
 	}
 	return sentence(err.Error())
+}
+
+// stale says that something changed under a person's eyes. What an error says
+// behind a semicolon is what to do.
+func stale(err error) string {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, ";"):
+		return sentence(text)
+	case strings.Contains(text, "not what was shown"):
+		return "What waits there is not what was shown any more; look at it as it is now. Nothing was decided."
+	default:
+		return sentence(text + "; look at it again")
+	}
 }
 
 // sentence begins with a capital letter, unless with the name of a program or

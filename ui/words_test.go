@@ -31,6 +31,11 @@ func TestEveryErrorIsASentenceThatHelps(t *testing.T) {
 		{fmt.Errorf("open: %w", harness.ErrNewer), "--dir"},
 		{fmt.Errorf("start: %w", harness.ErrBusy), "An answer is under way"},
 		{fmt.Errorf("wait: %w", context.DeadlineExceeded), "took too long"},
+		{fmt.Errorf("decide: run r: call c is not what was shown any more: %w", harness.ErrStale), "look at it as it is now"},
+		{fmt.Errorf("decide: the tool t is not what was shown any more; approve once: %w", harness.ErrStale), "approve once"},
+		{fmt.Errorf("cancel run r: it came to rest first (paused): %w", harness.ErrStale), "look at it again"},
+		{errors.New("decide: run r: \"answer\" for call c (approval): not an answer to what is asked"), "not an answer to what is asked."},
+		{errors.New("not a rule: it is empty; write a tool's name such as run_command"), "Not a rule: it is empty; write a tool's name"},
 		{errors.New("several\nlines  of text"), "Several lines of text."},
 		{errors.New(""), "Something failed without saying what."},
 	} {

@@ -257,3 +257,19 @@ func first(words ...string) string {
 	}
 	return ""
 }
+
+// Actions are all keys of the screen, whatever it shows now.
+func Actions() []render.Binding {
+	type name struct{ action, help string }
+	var out []render.Binding
+	seen := map[name]bool{}
+	for _, mode := range []mode{modeList, modeRun, modeDecide} {
+		for _, b := range (Model{mode: mode}).Bindings() {
+			if n := (name{b.Action, b.Help}); !seen[n] {
+				seen[n] = true
+				out = append(out, b)
+			}
+		}
+	}
+	return out
+}

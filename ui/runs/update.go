@@ -229,7 +229,7 @@ func (m Model) wake() tea.Cmd {
 
 // asleep says that the keys that decide do not count yet; empty if they do.
 func (m Model) asleep() string {
-	if !m.c.Now().Before(m.sleep.until) {
+	if m.sleep.until.IsZero() || !m.c.Now().Before(m.sleep.until) {
 		return ""
 	}
 	return sleeping

@@ -18,17 +18,28 @@ const setup = "To talk to a real model, set one of `ANTHROPIC_API_KEY`, `OPENAI_
 func abilities(tools []model.ToolSpec) string {
 	var b strings.Builder
 	b.WriteString("What works here:\n\n")
+	several := 0
 	for _, a := range []struct{ tool, line string }{
 		{saveTool, "**remember that** *the staging port is 8443* saves a fact"},
 		{recallTool, "**what do you know about** *staging* searches what is remembered"},
-		{listTool, "**list files** lists a directory"},
+		{listTool, "**list files**, **list** *docs* lists a directory"},
+		{globTool, "**find** *\\*.md* finds files by name"},
+		{grepTool, "**grep** *TODO* **in** *src* finds lines in files"},
 		{readTool, "**read** *README.md* shows a file"},
-		{runTool, "**run** *git status* runs a command, once you allow it"},
+		{runTool, "**run:** *git status* runs a command, once you allow it"},
 		{writeTool, "**write** *notes.txt: some text* writes a file, once you allow it"},
+		{editTool, "**edit** *plan.txt:* **replace** *some* **with** *more* changes a file, once you allow it"},
+		{fetchTool, "**fetch** *https://example.com* reads a page, once you allow it"},
+		{askTool, "**ask me something** puts a question to you"},
+		{todosTool, "**todos:** *pack; walk; rest* shows a list"},
 	} {
 		if _, offered := tool(tools, a.tool); offered {
 			b.WriteString("- " + a.line + "\n")
+			several++
 		}
+	}
+	if several > 1 {
+		b.WriteString("- several at once: join them by **and then**, or write each on a line of its own\n")
 	}
 	b.WriteString("- **long markdown 2000 words** streams a long document, to try the screen\n")
 	return b.String()

@@ -14,7 +14,9 @@ import (
 // argument is an argument of a call, with the names it may go by.
 type argument struct {
 	names []string
-	value string
+	value any
+	// extra arguments are given only to tools whose schema knows them.
+	extra bool
 }
 
 // intent is what a text asks for: either a text to say, or a tool with what to
@@ -26,6 +28,9 @@ type intent struct {
 	before  string
 	without string
 	answer  func(harness.ToolResult) string
+	// open says that the text of the request may go on over several lines,
+	// whole that nothing behind it is another request.
+	open, whole bool
 }
 
 // The tools that a pattern can ask for.
@@ -36,6 +41,12 @@ const (
 	listTool   = "list_directory"
 	runTool    = "run_command"
 	writeTool  = "write_file"
+	editTool   = "edit_file"
+	globTool   = "glob"
+	grepTool   = "grep"
+	fetchTool  = "fetch_url"
+	askTool    = "ask_user"
+	todosTool  = "write_todos"
 )
 
 // The longest and the usual document, in words.
@@ -46,54 +57,57 @@ const (
 
 // patterns are what a text is matched with.
 type patterns struct {
-	greeting, document, wordCount, remember, recall, readFile, listFiles, command, writeFile *regexp.Regexp
+	greeting, document, wordCount, remember, recall               *regexp.Regexp
+	readFile, listFiles, command, writeFile, editFile, glob, grep *regexp.Regexp
+	fetch, askMe, todos, joint                                    *regexp.Regexp
 }
 
 // compiled are the patterns. They take a millisecond, which only a start
 // without a model has to spend.
 var compiled = sync.OnceValue(func() patterns { //nolint:gochecknoglobals // compiled once, when first needed
+	const (
+		please = `\s*(?:please\s+)?`
+		file   = `(?:the\s+)?(?:file\s+)?["'\x60]?([^\s"'\x60:]+)["'\x60]?`
+		// term is text, in quotes if it holds what ends it.
+		term = `(?:"([^"]*)"|\x60([^\x60]*)\x60|(.+?))`
+	)
 	return patterns{
 		greeting:  regexp.MustCompile(`(?i)^\s*(?:hi|hello|hey|help|good (?:morning|afternoon|evening|day)|(?:who|what) are you|what can you do|what is this)\b[^\n]*$`),
 		document:  regexp.MustCompile(`(?i)^\s*(?:(?:please|show|give|write|stream|print|me|us|a|some|the|very)\s+)*long[ -](?:markdown|document|text|answer)\b`),
 		wordCount: regexp.MustCompile(`(\d[\d,.]*)`),
 		remember:  regexp.MustCompile(`(?is)^\s*(?:please\s+)?(?:remember|save|note|memori[sz]e|keep in mind)(?:\s+(?:that|this))?\s*[:,]?\s+(.+?)\s*$`),
 		recall:    regexp.MustCompile(`(?is)^\s*(?:recall|what do you (?:know|remember) (?:about|of)|what did i (?:say|tell you|write) about|(?:do|did|have|am|was) i\b|(?:what|where|when|who|which|how)(?:'s| is| are| was| were| do| did)? (?:my|i|our|we)\b)\s*(.*?)[\s?.!]*$`),
-		readFile:  regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:read|cat)\s+(?:the\s+)?(?:file\s+)?["'\x60]?([^\s"'\x60]+)["'\x60]?\s*[.!]?\s*$`),
-		listFiles: regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:(?:list|show)(?: me)?(?: the| my| all)? (?:files|directory|folder)|ls)(?:\s+(?:in|of)?\s*["'\x60]?([^\s"'\x60?]+)["'\x60]?)?\s*[.?!]?\s*$`),
-		command:   regexp.MustCompile(`(?is)^\s*(?:please\s+)?(?:run|execute)\s+(?:the\s+)?(?:command\s+)?\x60?(.+?)\x60?\s*$`),
-		writeFile: regexp.MustCompile(`(?is)^\s*(?:please\s+)?write\s+(?:the\s+)?(?:file\s+)?["'\x60]?([^\s"'\x60:]+)["'\x60]?\s*:\s*(.+)$`),
+		readFile:  regexp.MustCompile(`(?i)^` + please + `(?:read|cat)\s+(?:the\s+)?(?:file\s+)?["'\x60]?([^\s"'\x60]+)["'\x60]?\s*[.!]?\s*$`),
+		listFiles: regexp.MustCompile(`(?i)^` + please + `(?:(?:list|show)(?: me)?(?: the| my| all)? (?:files|directory|folder)|ls)(?:\s+(?:in|of)?\s*["'\x60]?([^\s"'\x60?]+)["'\x60]?)?\s*[.?!]?\s*$|^` + please + `list\s+["'\x60]?([^\s"'\x60?]+)["'\x60]?\s*$`),
+		command:   regexp.MustCompile(`(?is)^` + please + `(?:run|execute)(?:\s*:\s*|\s+)(?:the\s+)?(?:command\s+)?\x60?(.+?)\x60?\s*$`),
+		writeFile: regexp.MustCompile(`(?is)^` + please + `(write|overwrite)\s+` + file + `\s*:\s*(.+)$`),
+		editFile:  regexp.MustCompile(`(?is)^` + please + `edit\s+` + file + `\s*:\s*replace\s+(all\s+)?` + term + `\s+with\s+` + term + `\s*$`),
+		glob:      regexp.MustCompile(`(?i)^` + please + `find\s+(?:(?:the|all)\s+)?(?:files?\s+)?(?:(?:named|called|like)\s+)?["'\x60]?([^\s"'\x60?]+)["'\x60]?\s*$`),
+		grep:      regexp.MustCompile(`(?i)^` + please + `grep(?:\s+for)?\s+` + term + `(?:\s+in\s+["'\x60]?([^\s"'\x60]+)["'\x60]?)?\s*$`),
+		fetch:     regexp.MustCompile(`(?i)^` + please + `(?:fetch\s+(?:the\s+(?:page|address|url)\s+)?|(?:open|get)\s+(?:the\s+page\s+)?(?:https?://))["'\x60<]?([^\s"'\x60<>]+)["'\x60>]?\s*$`),
+		askMe:     regexp.MustCompile(`(?is)^` + please + `ask\s+me\b[\s:,]*(.*?)\s*$`),
+		todos:     regexp.MustCompile(`(?is)^` + please + `(?:todos?|to-dos?|plan)\s*:\s*(.+?)\s*$`),
+		joint:     regexp.MustCompile(`(?i)\s+and\s+then\s+|\s*\n\s*`),
 	}
 })
 
-// parse finds the intent of a text. What the answer tells of this model is
-// true of the tools on offer.
-func parse(text string, tools []model.ToolSpec) intent {
+// parse finds what a text asks for. What the answers tell of this model is true
+// of the tools on offer.
+func parse(text string, tools []model.ToolSpec) []intent {
 	p := compiled()
 	switch {
 	case strings.TrimSpace(text) == "", p.greeting.MatchString(text):
-		return intent{text: about(tools)}
+		return []intent{{text: about(tools)}}
 	case p.document.MatchString(text):
-		return intent{text: Document(words(text))}
+		return []intent{{text: Document(words(text))}}
 	}
-	if m := p.remember.FindStringSubmatch(text); m != nil {
-		return saving(m[1])
-	}
-	if m := p.writeFile.FindStringSubmatch(text); m != nil {
-		return writing(m[1], m[2])
-	}
-	if m := p.listFiles.FindStringSubmatch(text); m != nil {
-		return listing(m[1])
-	}
-	if m := p.command.FindStringSubmatch(text); m != nil {
-		return running(m[1])
+	if all := requests(text); len(all) > 0 {
+		return all
 	}
 	if m := p.recall.FindStringSubmatch(text); m != nil {
-		return recalling(or(m[1], text), tools)
+		return []intent{recalling(or(m[1], text), tools)}
 	}
-	if m := p.readFile.FindStringSubmatch(text); m != nil {
-		return reading(m[1])
-	}
-	return anything(text, tools)
+	return []intent{anything(text, tools)}
 }
 
 // words returns how many words a long document is asked to have.
@@ -108,7 +122,7 @@ func words(text string) int {
 
 func saving(fact string) intent {
 	return intent{
-		tool: saveTool, args: []argument{{[]string{"content", "text", "fact"}, fact}},
+		tool: saveTool, args: []argument{given(fact, "content", "text", "fact")}, whole: true,
 		without: "I cannot save that: the tool `save_memory` is not on offer here (memory may be turned off with `--no-memory`).",
 		answer: func(r harness.ToolResult) string {
 			if r.Failed {
@@ -121,7 +135,7 @@ func saving(fact string) intent {
 
 func recalling(about string, tools []model.ToolSpec) intent {
 	return intent{
-		tool: recallTool, args: []argument{{[]string{"query", "text"}, about}},
+		tool: recallTool, args: []argument{given(about, "query", "text")},
 		without: "I cannot look that up: the tool `recall_memories` is not on offer here (memory may be turned off with `--no-memory`).",
 		answer: func(r harness.ToolResult) string {
 			if hits, ok := found(r); ok {
@@ -136,44 +150,10 @@ func recalling(about string, tools []model.ToolSpec) intent {
 	}
 }
 
-func reading(path string) intent {
-	return intent{
-		tool: readTool, args: []argument{{[]string{"path", "file", "file_path"}, path}},
-		without: "I cannot read files: the tool `read_file` is not on offer here.",
-		answer:  shown(fmt.Sprintf("`%s`:", path), fmt.Sprintf("`%s` could not be read:", path)),
-	}
-}
-
-func listing(path string) intent {
-	return intent{
-		tool: listTool, args: []argument{{[]string{"path", "directory", "dir"}, or(path, ".")}},
-		without: "I cannot list files: the tool `list_directory` is not on offer here.",
-		answer:  shown("The files:", "The files could not be listed:"),
-	}
-}
-
-func running(cmd string) intent {
-	return intent{
-		tool: runTool, args: []argument{{[]string{"command", "cmd"}, cmd}},
-		before:  "I ask to run this; you decide.",
-		without: "I cannot run commands: the tool `run_command` is not on offer here.",
-		answer:  shown("The command printed:", "The command did not succeed:"),
-	}
-}
-
-func writing(path, content string) intent {
-	return intent{
-		tool: writeTool, args: []argument{{[]string{"path", "file", "file_path"}, path}, {[]string{"content", "text"}, content}},
-		before:  fmt.Sprintf("I ask to write `%s`; you decide.", path),
-		without: "I cannot write files: the tool `write_file` is not on offer here.",
-		answer:  shown(fmt.Sprintf("`%s` was written:", path), fmt.Sprintf("`%s` was not written:", path)),
-	}
-}
-
 // anything looks the words of a text up in memory.
 func anything(text string, tools []model.ToolSpec) intent {
 	return intent{
-		tool: recallTool, args: []argument{{[]string{"query", "text"}, text}},
+		tool: recallTool, args: []argument{given(text, "query", "text")},
 		without: cannot(tools, "nothing is remembered here that I could search"),
 		answer: func(r harness.ToolResult) string {
 			if hits, ok := found(r); ok {
@@ -181,17 +161,6 @@ func anything(text string, tools []model.ToolSpec) intent {
 			}
 			return cannot(tools, "nothing that is stored matches your words")
 		},
-	}
-}
-
-// shown answers with a result in a fence.
-func shown(good, bad string) func(harness.ToolResult) string {
-	return func(r harness.ToolResult) string {
-		head := good
-		if r.Failed || r.Unknown {
-			head = bad
-		}
-		return head + "\n\n" + fenced(r.Text)
 	}
 }
 

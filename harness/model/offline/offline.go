@@ -5,9 +5,10 @@
 package offline
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -61,9 +62,11 @@ func (m Model) Stream(ctx context.Context, r model.Request, emit func(model.Delt
 	switch {
 	case cut:
 		reply.Stop = harness.StopLength
-	case p.call != nil:
+	case len(p.calls) > 0:
 		emit(model.Delta{Kind: model.DeltaProgress})
-		reply.Parts = append(reply.Parts, harness.Part{Kind: harness.PartCall, Call: p.call})
+		for i := range p.calls {
+			reply.Parts = append(reply.Parts, harness.Part{Kind: harness.PartCall, Call: &p.calls[i]})
+		}
 		reply.Stop = harness.StopTools
 	}
 	reply.Usage = usage(r, reply)
@@ -148,8 +151,8 @@ func size(parts []harness.Part) int {
 
 // decision is what to say and what to call.
 type decision struct {
-	text string
-	call *harness.ToolCall
+	text  string
+	calls []harness.ToolCall
 }
 
 // plan decides on the reply.
@@ -158,9 +161,7 @@ func plan(r model.Request) decision {
 		return decision{text: text}
 	}
 	asked, turn := lastQuestion(r.Messages)
-	in := parse(asked, r.Tools)
-	results := resultsOf(turn)
-	d := decide(in, r, results)
+	d := decide(parse(asked, r.Tools), r, turn)
 	if said := saidSoFar(turn); said != "" && strings.HasPrefix(d.text, said) {
 		// A broken-off answer is asked to go on: say the rest.
 		if d.text = d.text[len(said):]; d.text == "" {
@@ -170,20 +171,55 @@ func plan(r model.Request) decision {
 	return d
 }
 
-// decide answers an intent, by a tool if one is needed, offered and not yet
-// answered.
-func decide(in intent, r model.Request, results []harness.ToolResult) decision {
-	if in.tool == "" {
-		return decision{text: in.text}
+// decide answers what is asked for, by tools if some are needed, offered and
+// not yet answered.
+func decide(asked []intent, r model.Request, turn []harness.Message) decision {
+	results := resultsOf(turn)
+	switch {
+	case len(asked) == 1 && asked[0].tool == "":
+		return decision{text: asked[0].text}
+	case len(asked) == 1 && len(results) > 0:
+		return decision{text: asked[0].answer(results[len(results)-1])}
+	case len(results) > 0:
+		return decision{text: answers(asked, turn)}
 	}
-	if len(results) > 0 {
-		return decision{text: in.answer(results[len(results)-1])}
+	var d decision
+	var said []string
+	for _, in := range asked {
+		words := in.before
+		if spec, offered := tool(r.Tools, in.tool); offered {
+			d.calls = append(d.calls, call(spec, in.args))
+		} else {
+			words = in.without
+		}
+		if words != "" && !slices.Contains(said, words) {
+			said = append(said, words)
+		}
 	}
-	spec, offered := tool(r.Tools, in.tool)
-	if !offered {
-		return decision{text: in.without}
+	d.text = strings.Join(said, "\n\n")
+	return d
+}
+
+// answers tells what came of several requests, each by the result of its call:
+// the next one of the turn by this tool.
+func answers(asked []intent, turn []harness.Message) string {
+	results := map[string]harness.ToolResult{}
+	for _, r := range resultsOf(turn) {
+		results[r.CallID] = r
 	}
-	return decision{text: in.before, call: call(spec, in.args)}
+	calls := callsOf(turn)
+	var told []string
+	for _, in := range asked {
+		at := slices.IndexFunc(calls, func(c harness.ToolCall) bool { return c.Name == in.tool })
+		if at < 0 {
+			continue // it was not on offer, which is said already
+		}
+		if r, ok := results[calls[at].ID]; ok {
+			told = append(told, in.answer(r))
+		}
+		calls = slices.Delete(calls, at, at+1)
+	}
+	return strings.Join(told, "\n\n")
 }
 
 // tool finds an offered tool.
@@ -198,26 +234,28 @@ func tool(specs []model.ToolSpec, name string) (model.ToolSpec, bool) {
 
 // call builds a call. An argument is given under the first of its names that
 // the tool's schema knows.
-func call(spec model.ToolSpec, args []argument) *harness.ToolCall {
+func call(spec model.ToolSpec, args []argument) harness.ToolCall {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
 	// Without a readable schema the usual names are used.
 	_ = json.Unmarshal(spec.Schema, &schema)
-	in := map[string]string{}
+	in := map[string]any{}
 	for _, a := range args {
-		name := a.names[0]
-		for _, n := range a.names {
-			if _, ok := schema.Properties[n]; ok {
-				name = n
-				break
-			}
+		known := slices.IndexFunc(a.names, func(n string) bool { _, ok := schema.Properties[n]; return ok })
+		switch {
+		case known >= 0:
+			in[a.names[known]] = a.value
+		case !a.extra:
+			in[a.names[0]] = a.value
 		}
-		in[name] = a.value
 	}
-	// A map of strings always encodes.
-	raw, _ := json.Marshal(in)
-	return &harness.ToolCall{Origin: "offline", Name: spec.Name, Input: raw}
+	var raw bytes.Buffer
+	enc := json.NewEncoder(&raw)
+	enc.SetEscapeHTML(false)
+	// A map of texts, truth values and lists of them always encodes.
+	_ = enc.Encode(in)
+	return harness.ToolCall{Origin: "offline", Name: spec.Name, Input: bytes.TrimSpace(raw.Bytes())}
 }
 
 // lastQuestion returns the last text of the person and the messages after it.
@@ -229,6 +267,14 @@ func lastQuestion(messages []harness.Message) (asked string, after []harness.Mes
 		}
 	}
 	return "", messages
+}
+
+func callsOf(turn []harness.Message) []harness.ToolCall {
+	var out []harness.ToolCall
+	for _, m := range turn {
+		out = append(out, m.Calls()...)
+	}
+	return out
 }
 
 func resultsOf(turn []harness.Message) []harness.ToolResult {
@@ -257,44 +303,4 @@ func saidSoFar(turn []harness.Message) string {
 		}
 	}
 	return b.String()
-}
-
-// helper answers the program's own requests, which come without tools and
-// belong to no session: for a summary it takes the beginnings of the lines, for
-// a title the first words. What such a request wants is in its first sentence.
-func helper(r model.Request) (string, bool) {
-	if len(r.Tools) > 0 || len(r.Messages) != 1 || r.Key != "" {
-		return "", false
-	}
-	wants, _, _ := strings.Cut(strings.ToLower(r.System), ".")
-	text := r.Messages[0].Text()
-	for _, word := range strings.Fields(wants) {
-		switch word {
-		case "summarise", "summarize", "summary":
-			return extract(text), true
-		case "title":
-			words := strings.Fields(text)
-			return strings.Join(words[:min(len(words), 6)], " "), true
-		}
-	}
-	return "", false
-}
-
-// extract shortens a text to the beginnings of its first and last lines.
-func extract(text string) string {
-	const keep, width = 15, 160
-	var lines []string
-	for _, l := range strings.Split(text, "\n") {
-		if l = strings.TrimSpace(l); l != "" {
-			if r := []rune(l); len(r) > width {
-				l = string(r[:width]) + " …"
-			}
-			lines = append(lines, "- "+l)
-		}
-	}
-	if n := len(lines); n > 2*keep {
-		gap := fmt.Sprintf("- (%d lines left out)", n-2*keep)
-		lines = append(append(lines[:keep:keep], gap), lines[n-keep:]...)
-	}
-	return "Extract, made without a language model:\n" + strings.Join(lines, "\n")
 }

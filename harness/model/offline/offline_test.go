@@ -21,6 +21,12 @@ var tools = []model.ToolSpec{
 	{Name: "list_directory"},
 	{Name: "run_command"},
 	{Name: "write_file"},
+	{Name: "edit_file", Schema: json.RawMessage(`{"type":"object","properties":{"path":{},"old":{},"new":{},"all":{},"why":{}}}`)},
+	{Name: "glob"},
+	{Name: "grep"},
+	{Name: "fetch_url"},
+	{Name: "ask_user"},
+	{Name: "write_todos"},
 }
 
 func ask(t *testing.T, r model.Request) (model.Reply, string) {
@@ -58,6 +64,31 @@ func TestPlainPatternsCallTheRealTools(t *testing.T) {
 		{"run `git status`", "run_command", `{"command":"git status"}`},
 		{"write a.txt: hello", "write_file", `{"content":"hello","path":"a.txt"}`},
 		{"explain monads", "recall_memories", `{"query":"explain monads"}`},
+		{"run: ls -la", "run_command", `{"command":"ls -la"}`},
+		{"please run `a && b and then c <d >e`", "run_command", `{"command":"a && b and then c <d >e"}`},
+		{"running late again", "recall_memories", `{"query":"running late again"}`},
+		{"write a b.txt: hello", "recall_memories", `{"query":"write a b.txt: hello"}`},
+		{"write a.txt: one\ntwo\nrun three\n", "write_file", `{"content":"one\ntwo\nrun three\n","path":"a.txt"}`},
+		{`write a.txt: "build and then run tests"`, "write_file", `{"content":"build and then run tests","path":"a.txt"}`},
+		{"overwrite a.txt: x", "write_file", `{"content":"x","overwrite":true,"path":"a.txt"}`},
+		{"edit a.go: replace foo with bar baz", "edit_file", `{"new":"bar baz","old":"foo","path":"a.go","why":"You asked for exactly this."}`},
+		{"edit `a.go`: replace all \"x with y\" with \"\"", "edit_file", `{"all":true,"new":"","old":"x with y","path":"a.go","why":"You asked for exactly this."}`},
+		{"list src", "list_directory", `{"path":"src"}`},
+		{"list facts", "recall_memories", `{"query":"list facts"}`},
+		{"find *.md", "glob", `{"pattern":"*.md"}`},
+		{"find the file readme", "glob", `{"pattern":"**/*readme*"}`},
+		{"find out what is wrong", "recall_memories", `{"query":"find out what is wrong"}`},
+		{"grep TODO in src", "grep", `{"path":"src","pattern":"TODO"}`},
+		{`grep for "a in b"`, "grep", `{"pattern":"a in b"}`},
+		{"fetch https://example.com/a?b=c", "fetch_url", `{"url":"https://example.com/a?b=c"}`},
+		{"fetch example.com", "fetch_url", `{"url":"https://example.com"}`},
+		{"open http://localhost:8080", "fetch_url", `{"url":"http://localhost:8080"}`},
+		{"fetch updates", "recall_memories", `{"query":"fetch updates"}`},
+		{"ask me: which colour? red, green", "ask_user", `{"choices":["red","green"],"question":"which colour?"}`},
+		{"ask me something", "ask_user", `{"choices":["to the near one","to the far one","nowhere, I wait"],"question":"Two cairns are in sight, and fog comes up. Where do you go?"}`},
+		{"todos: a; [x] b ; [>] c;", "write_todos", `{"todos":[{"status":"pending","text":"a"},{"status":"completed","text":"b"},{"status":"in_progress","text":"c"}]}`},
+		{"todos: a\nrun b", "write_todos", `{"todos":[{"status":"pending","text":"a"},{"status":"pending","text":"run b"}]}`},
+		{"remember that I build and then run tests", "save_memory", `{"content":"I build and then run tests"}`},
 	} {
 		reply, _ := ask(t, model.Request{Messages: user(c.said), Tools: tools})
 		calls := harness.Message{Parts: reply.Parts}.Calls()
@@ -69,7 +100,10 @@ func TestPlainPatternsCallTheRealTools(t *testing.T) {
 
 func TestOnlyOfferedToolsAreCalled(t *testing.T) {
 	t.Parallel()
-	for _, said := range []string{"remember that x is y", "what do you know about x", "read a", "list files", "run ls", "write a: b", "explain monads"} {
+	for _, said := range []string{
+		"remember that x is y", "what do you know about x", "read a", "list files", "run ls", "write a: b", "explain monads",
+		"edit a: replace b with c", "find a", "grep a", "fetch a.com", "ask me something", "todos: a", "run ls and then read a",
+	} {
 		reply, text := ask(t, model.Request{Messages: user(said), Tools: []model.ToolSpec{{Name: "other"}}})
 		if len(reply.Parts) != 1 || !strings.Contains(text, "cannot") || reply.Stop != harness.StopEnd {
 			t.Errorf("%q: %q", said, text)
@@ -106,6 +140,75 @@ func TestAnswersComeFromToolResults(t *testing.T) {
 	}
 }
 
+func TestSeveralRequestsAreOneReply(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"write a.txt: hello and then read a.txt":                           "write_file read_file",
+		"run `make` and then run `make test`":                              "run_command run_command",
+		"run: ls -la\nlist src\n\nfind *.md":                               "run_command list_directory glob",
+		"todos: a; b and then ask me something and then fetch example.com": "write_todos ask_user fetch_url",
+		"run echo this and then that and then read b":                      "run_command read_file",
+		"remember that x is y and then read b":                             "save_memory",
+		"edit a: replace b with c and then grep c in a":                    "edit_file grep",
+		strings.Repeat("run ls\n", 50):                                     strings.TrimSpace(strings.Repeat("run_command ", 20)),
+	} {
+		reply, _ := ask(t, model.Request{Messages: user(said), Tools: tools})
+		var names []string
+		for _, c := range (harness.Message{Parts: reply.Parts}).Calls() {
+			names = append(names, c.Name)
+		}
+		if got := strings.Join(names, " "); got != want || reply.Stop != harness.StopTools {
+			t.Errorf("%.60q calls %s, want %s", said, got, want)
+		}
+	}
+	reply, _ := ask(t, model.Request{Messages: user("run echo this and then that and then read b"), Tools: tools})
+	if got := string((harness.Message{Parts: reply.Parts}).Calls()[0].Input); got != `{"command":"echo this and then that"}` {
+		t.Errorf("ran %s", got)
+	}
+	reply, text := ask(t, model.Request{Messages: user("run ls and then read b"), Tools: []model.ToolSpec{{Name: "read_file"}}})
+	if calls := (harness.Message{Parts: reply.Parts}).Calls(); len(calls) != 1 || !strings.Contains(text, "cannot run commands") {
+		t.Errorf("%q with %+v", text, calls)
+	}
+}
+
+func TestEveryResultIsTold(t *testing.T) {
+	t.Parallel()
+	call := func(id, name string) harness.Part {
+		return harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: id, Name: name}}
+	}
+	result := func(r harness.ToolResult) harness.Message {
+		return harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &r}}}
+	}
+	r := model.Request{Tools: tools, Messages: []harness.Message{
+		harness.UserText("run one and then write a.txt: x and then run two and then run three and then ask me something"),
+		{Role: harness.RoleAssistant, Parts: []harness.Part{call("1", "run_command"), call("2", "write_file"), call("3", "run_command"), call("4", "run_command"), call("5", "ask_user")}},
+		result(harness.ToolResult{CallID: "3", Text: "the call began and was interrupted", Failed: true, Unknown: true}),
+		result(harness.ToolResult{CallID: "2", Text: "permission denied by the person: not there", Failed: true}),
+		result(harness.ToolResult{CallID: "1", Text: "out of one"}),
+		result(harness.ToolResult{CallID: "4", Text: "permission denied: nobody can be asked here", Failed: true}),
+		result(harness.ToolResult{CallID: "5", Text: "to the far one"}),
+	}}
+	for _, with := range [][]model.ToolSpec{tools, nil} { // the last account is asked for without tools
+		r.Tools = with
+		r.Key = "a-session"
+		reply, text := ask(t, r)
+		last := 0
+		for _, want := range []string{
+			"`one` ran:", "out of one", "`a.txt` was not written: you refused it", "> not there",
+			"`two` did not run to its end:", "it may have taken effect", "`three` did not run to its end: it is not allowed here", "nobody can be asked", "> to the far one",
+		} {
+			at := strings.Index(text[last:], want)
+			if at < 0 {
+				t.Fatalf("%q lacks %q after byte %d", text, want, last)
+			}
+			last += at
+		}
+		if reply.Stop != harness.StopEnd {
+			t.Errorf("stop %s", reply.Stop)
+		}
+	}
+}
+
 func TestGreetingSaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"hello", "What are you?", "help", ""} {
@@ -122,6 +225,7 @@ func TestOnlyOfferedToolsAreClaimed(t *testing.T) {
 	claims := map[string]string{
 		"save_memory": "remember that", "recall_memories": "what do you know about", "read_file": "README.md",
 		"list_directory": "list files", "run_command": "git status", "write_file": "notes.txt",
+		"edit_file": "plan.txt", "glob": ".md* finds", "grep": "TODO", "fetch_url": "example.com", "ask_user": "ask me", "write_todos": "todos:",
 	}
 	for n := range len(tools) + 1 {
 		offered := append(tools[:n:n], model.ToolSpec{Name: "other"})
@@ -135,6 +239,9 @@ func TestOnlyOfferedToolsAreClaimed(t *testing.T) {
 				if strings.Contains(text, claims[spec.Name]) != (i < n) {
 					t.Errorf("%q with %d tools: %s in %q", said, n, spec.Name, text)
 				}
+			}
+			if strings.Contains(text, "and then") != (n > 1) {
+				t.Errorf("%q with %d tools: %q", said, n, text)
 			}
 			if strings.Contains(text, "you allow") != (n > 4) || strings.Contains(text, "approval") || strings.Contains(text, "`/") {
 				t.Errorf("%q with %d tools: %q", said, n, text)
@@ -209,6 +316,36 @@ func TestStreamKeepsItsPaceAndStopsAtOnce(t *testing.T) {
 
 // A conversation without tools is none of the program's own requests, whatever
 // its system prompt says.
+func TestLongTextsAreReadQuickly(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{strings.Repeat("run a and then b\n", 20_000), "run " + strings.Repeat("\n", 7_000), strings.Repeat("todos: a\n", 800)} {
+		if reply, _ := ask(t, model.Request{Messages: user(said), Tools: tools}); len((harness.Message{Parts: reply.Parts}).Calls()) == 0 {
+			t.Errorf("%.20q calls nothing", said)
+		}
+	}
+}
+
+func FuzzRequests(f *testing.F) {
+	for _, seed := range []string{"run ls and then read a\nlist b", "edit a: replace `b` with \"\"", "todos: [x]", "ask me?", "write a: \"", "fetch http://", "\xff and then \n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, said string) {
+		reply, err := offline.Model{}.Stream(t.Context(), model.Request{Messages: user(said), Tools: tools, Key: "s"}, func(model.Delta) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := (harness.Message{Parts: reply.Parts}).Calls()
+		for _, c := range calls {
+			if !json.Valid(c.Input) {
+				t.Errorf("%q calls %s with %q", said, c.Name, c.Input)
+			}
+		}
+		if len(calls) > 20 || len(reply.Parts) == 0 {
+			t.Errorf("%q gets %d calls in %d parts", said, len(calls), len(reply.Parts))
+		}
+	})
+}
+
 func TestConversationsWithoutToolsGetAnswers(t *testing.T) {
 	t.Parallel()
 	for _, r := range []model.Request{

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"cairn/harness"
 	"cairn/harness/model"
@@ -95,8 +96,9 @@ var compiled = sync.OnceValue(func() patterns { //nolint:gochecknoglobals // com
 // of the tools on offer.
 func parse(text string, tools []model.ToolSpec) []intent {
 	p := compiled()
+	text = strings.TrimLeftFunc(text, unicode.IsSpace)
 	switch {
-	case strings.TrimSpace(text) == "", p.greeting.MatchString(text):
+	case text == "", p.greeting.MatchString(text):
 		return []intent{{text: about(tools)}}
 	case p.document.MatchString(text):
 		return []intent{{text: Document(words(text))}}

@@ -91,7 +91,7 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 	case chat.WantRuns:
 		var cmd tea.Cmd
 		m.front = frontRuns
-		m.lists.runs, cmd = m.lists.runs.Open(m.chat.Session().ID)
+		m.lists.runs, cmd = m.lists.runs.Open()
 		return m, cmd
 	case chat.WantPermissions:
 		return m.openPermissions()

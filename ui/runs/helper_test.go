@@ -208,7 +208,7 @@ func open(t *testing.T, w *world, width, height int, change ...func(*Config)) *s
 		<-time.After(time.Minute) // timers end with the bubble
 	})
 	s.send(tea.WindowSizeMsg{Width: width, Height: height})
-	m, cmd := s.m.Open("here")
+	m, cmd := s.m.Open()
 	s.m = m
 	s.run(cmd)
 	return s.settle().wait(time.Second)

@@ -104,7 +104,6 @@ type Model struct {
 	c   Config
 
 	front         bool
-	present       harness.SessionID // of the chat in this window
 	width, height int
 
 	mode   mode
@@ -145,10 +144,9 @@ func New(ctx context.Context, c Config) Model {
 	return Model{ctx: ctx, c: c}
 }
 
-// Open brings the screen to the front and reads the runs anew. The present
-// session is that of the chat in this window.
-func (m Model) Open(present harness.SessionID) (Model, tea.Cmd) {
-	m.front, m.present, m.notice, m.confirm = true, present, notice{}, ""
+// Open brings the screen to the front and reads the runs anew.
+func (m Model) Open() (Model, tea.Cmd) {
+	m.front, m.notice, m.confirm = true, notice{}, ""
 	m.mode, m.call = modeList, ""
 	m.sleep.over = ""
 	m, load := m.load()

@@ -29,7 +29,7 @@ var tools = []model.ToolSpec{
 	{Name: "write_todos"},
 }
 
-func ask(t *testing.T, r model.Request) (model.Reply, string) {
+func askModel(t *testing.T, r model.Request) (model.Reply, string) {
 	t.Helper()
 	var streamed strings.Builder
 	reply, err := offline.Model{}.Stream(context.Background(), r, func(d model.Delta) {
@@ -90,7 +90,7 @@ func TestPlainPatternsCallTheRealTools(t *testing.T) {
 		{"todos: a\nrun b", "write_todos", `{"todos":[{"status":"pending","text":"a"},{"status":"pending","text":"run b"}]}`},
 		{"remember that I build and then run tests", "save_memory", `{"content":"I build and then run tests"}`},
 	} {
-		reply, _ := ask(t, model.Request{Messages: user(c.said), Tools: tools})
+		reply, _ := askModel(t, model.Request{Messages: user(c.said), Tools: tools})
 		calls := harness.Message{Parts: reply.Parts}.Calls()
 		if len(calls) != 1 || calls[0].Name != c.tool || string(calls[0].Input) != c.input || reply.Stop != harness.StopTools {
 			t.Errorf("%q: calls %+v, stop %s; want %s %s", c.said, calls, reply.Stop, c.tool, c.input)
@@ -104,7 +104,7 @@ func TestOnlyOfferedToolsAreCalled(t *testing.T) {
 		"remember that x is y", "what do you know about x", "read a", "list files", "run ls", "write a: b", "explain monads",
 		"edit a: replace b with c", "find a", "grep a", "fetch a.com", "ask me something", "todos: a", "run ls and then read a",
 	} {
-		reply, text := ask(t, model.Request{Messages: user(said), Tools: []model.ToolSpec{{Name: "other"}}})
+		reply, text := askModel(t, model.Request{Messages: user(said), Tools: []model.ToolSpec{{Name: "other"}}})
 		if len(reply.Parts) != 1 || !strings.Contains(text, "cannot") || reply.Stop != harness.StopEnd {
 			t.Errorf("%q: %q", said, text)
 		}
@@ -133,7 +133,7 @@ func TestAnswersComeFromToolResults(t *testing.T) {
 		{"remember that tea is green", "refused", true, "not** saved"},
 		{"read a.md", "# A\n```go\nx\n```", false, "````\n# A"},
 	} {
-		reply, text := ask(t, turn(c.said, c.result, c.failed))
+		reply, text := askModel(t, turn(c.said, c.result, c.failed))
 		if !strings.Contains(text, c.want) || reply.Stop != harness.StopEnd {
 			t.Errorf("%q with %q: %q lacks %q", c.said, c.result, text, c.want)
 		}
@@ -152,7 +152,7 @@ func TestSeveralRequestsAreOneReply(t *testing.T) {
 		"edit a: replace b with c and then grep c in a":                    "edit_file grep",
 		strings.Repeat("run ls\n", 50):                                     strings.TrimSpace(strings.Repeat("run_command ", 20)),
 	} {
-		reply, _ := ask(t, model.Request{Messages: user(said), Tools: tools})
+		reply, _ := askModel(t, model.Request{Messages: user(said), Tools: tools})
 		var names []string
 		for _, c := range (harness.Message{Parts: reply.Parts}).Calls() {
 			names = append(names, c.Name)
@@ -161,11 +161,11 @@ func TestSeveralRequestsAreOneReply(t *testing.T) {
 			t.Errorf("%.60q calls %s, want %s", said, got, want)
 		}
 	}
-	reply, _ := ask(t, model.Request{Messages: user("run echo this and then that and then read b"), Tools: tools})
+	reply, _ := askModel(t, model.Request{Messages: user("run echo this and then that and then read b"), Tools: tools})
 	if got := string((harness.Message{Parts: reply.Parts}).Calls()[0].Input); got != `{"command":"echo this and then that"}` {
 		t.Errorf("ran %s", got)
 	}
-	reply, text := ask(t, model.Request{Messages: user("run ls and then read b"), Tools: []model.ToolSpec{{Name: "read_file"}}})
+	reply, text := askModel(t, model.Request{Messages: user("run ls and then read b"), Tools: []model.ToolSpec{{Name: "read_file"}}})
 	if calls := (harness.Message{Parts: reply.Parts}).Calls(); len(calls) != 1 || !strings.Contains(text, "cannot run commands") {
 		t.Errorf("%q with %+v", text, calls)
 	}
@@ -191,7 +191,7 @@ func TestEveryResultIsTold(t *testing.T) {
 	for _, with := range [][]model.ToolSpec{tools, nil} { // the last account is asked for without tools
 		r.Tools = with
 		r.Key = "a-session"
-		reply, text := ask(t, r)
+		reply, text := askModel(t, r)
 		last := 0
 		for _, want := range []string{
 			"`one` ran:", "out of one", "`a.txt` was not written: you refused it", "> not there",
@@ -212,7 +212,7 @@ func TestEveryResultIsTold(t *testing.T) {
 func TestGreetingSaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"hello", "What are you?", "help", ""} {
-		_, text := ask(t, model.Request{Messages: user(said), Tools: tools})
+		_, text := askModel(t, model.Request{Messages: user(said), Tools: tools})
 		if !strings.Contains(text, "without a language model") || !strings.Contains(text, "OPENAI_API_KEY") {
 			t.Errorf("%q: %q", said, text)
 		}
@@ -234,7 +234,7 @@ func TestOnlyOfferedToolsAreClaimed(t *testing.T) {
 			if said == "explain monads" && n > 1 { // the search finds nothing
 				messages = append(messages, harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{Text: "[]"}}}})
 			}
-			_, text := ask(t, model.Request{Messages: messages, Tools: offered})
+			_, text := askModel(t, model.Request{Messages: messages, Tools: offered})
 			for i, spec := range tools {
 				if strings.Contains(text, claims[spec.Name]) != (i < n) {
 					t.Errorf("%q with %d tools: %s in %q", said, n, spec.Name, text)
@@ -253,7 +253,7 @@ func TestOnlyOfferedToolsAreClaimed(t *testing.T) {
 func TestLongMarkdownHasTheAskedSize(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]int{"long markdown 2000 words": 2000, "show me long markdown": 800, "long markdown 99999999 words": 20000} {
-		_, text := ask(t, model.Request{Messages: user(said)})
+		_, text := askModel(t, model.Request{Messages: user(said)})
 		if n := len(strings.Fields(text)); n < want || n > want+150 {
 			t.Errorf("%q: %d words, want about %d", said, n, want)
 		}
@@ -272,7 +272,7 @@ func TestBrokenOffAnswerGoesOnWhereItStopped(t *testing.T) {
 	half.Mark = harness.MarkInterrupted
 	notice := harness.UserText("Go on.")
 	notice.Mark = harness.MarkNotice
-	_, text := ask(t, model.Request{Messages: append(user("long markdown 300"), half, notice)})
+	_, text := askModel(t, model.Request{Messages: append(user("long markdown 300"), half, notice)})
 	if whole[:500]+text != whole {
 		t.Fatalf("the rest is %q", text)
 	}
@@ -280,7 +280,7 @@ func TestBrokenOffAnswerGoesOnWhereItStopped(t *testing.T) {
 
 func TestReplyBudgetCutsBetweenWords(t *testing.T) {
 	t.Parallel()
-	reply, text := ask(t, model.Request{Messages: user("long markdown 500"), MaxOutput: 50})
+	reply, text := askModel(t, model.Request{Messages: user("long markdown 500"), MaxOutput: 50})
 	if reply.Stop != harness.StopLength || len(text) > 200 || !strings.HasPrefix(offline.Document(500), text) {
 		t.Fatalf("stop %s, %d bytes", reply.Stop, len(text))
 	}
@@ -288,11 +288,11 @@ func TestReplyBudgetCutsBetweenWords(t *testing.T) {
 
 func TestHelpersGetExtracts(t *testing.T) {
 	t.Parallel()
-	_, summary := ask(t, model.Request{System: "Summarise the conversation.", Messages: user("one\n\ntwo")})
+	_, summary := askModel(t, model.Request{System: "Summarise the conversation.", Messages: user("one\n\ntwo")})
 	if summary != "Extract, made without a language model:\n- one\n- two" {
 		t.Errorf("summary %q", summary)
 	}
-	_, title := ask(t, model.Request{System: "Give a title.", Messages: user("a b c d e f g h")})
+	_, title := askModel(t, model.Request{System: "Give a title.", Messages: user("a b c d e f g h")})
 	if title != "a b c d e f" {
 		t.Errorf("title %q", title)
 	}
@@ -319,7 +319,7 @@ func TestStreamKeepsItsPaceAndStopsAtOnce(t *testing.T) {
 func TestLongTextsAreReadQuickly(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{strings.Repeat("run a and then b\n", 20_000), "run " + strings.Repeat("\n", 7_000), strings.Repeat("todos: a\n", 800)} {
-		if reply, _ := ask(t, model.Request{Messages: user(said), Tools: tools}); len((harness.Message{Parts: reply.Parts}).Calls()) == 0 {
+		if reply, _ := askModel(t, model.Request{Messages: user(said), Tools: tools}); len((harness.Message{Parts: reply.Parts}).Calls()) == 0 {
 			t.Errorf("%.20q calls nothing", said)
 		}
 	}
@@ -352,7 +352,7 @@ func TestConversationsWithoutToolsGetAnswers(t *testing.T) {
 		{System: "Be brief. Notes are titled Markdown; a summary has a title.", Messages: user("explain monads")},
 		{System: "Give a title.", Key: "a-session", Messages: user("explain monads")},
 	} {
-		if _, text := ask(t, r); !strings.Contains(text, "I cannot answer that") {
+		if _, text := askModel(t, r); !strings.Contains(text, "I cannot answer that") {
 			t.Errorf("%q", text)
 		}
 	}

@@ -37,6 +37,8 @@ type office struct {
 	wanted []harness.ToolCall
 	// tools are offered by every process.
 	tools []tool.Tool
+	// model answers; nil means the office itself.
+	model model.Model
 
 	mu sync.Mutex
 	// shown is what a person was shown first of each call.
@@ -124,11 +126,20 @@ func (o *office) count(text string) (n int) {
 	return n
 }
 
-// Stream implements [model.Model]: it asks for what is wanted once and tells
-// what came of it.
+// later is a message that the model of an office answers without tools.
+const later = "what came of it?"
+
+// Stream implements [model.Model]: it asks for what is wanted once in a turn and
+// tells what came of it.
 func (o *office) Stream(_ context.Context, r model.Request, _ func(model.Delta)) (model.Reply, error) {
 	var results []string
 	for _, m := range r.Messages {
+		if m.Role == harness.RoleUser {
+			results = nil
+		}
+		if strings.Contains(m.Text(), later) {
+			results = append(results, "nothing more")
+		}
 		for _, p := range m.Parts {
 			if p.Result != nil {
 				results = append(results, p.Result.Text)
@@ -179,10 +190,14 @@ func (o *office) engine(j run.Journal) *run.Local {
 			o.t.Fatal(err)
 		}
 	}
+	m := o.model
+	if m == nil {
+		m = o
+	}
 	return run.NewLocal(run.Options{
 		Journal: j, Transcript: o.transcript, Grants: o.grants, Engine: "test", Now: time.Now,
 		Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
-			return agent.Steps{Model: o, Tools: set, Policy: o.policy, Now: time.Now, Compose: (&memory.Composer{}).Compose}, nil
+			return agent.Steps{Model: m, Tools: set, Policy: o.policy, Now: time.Now, Compose: (&memory.Composer{}).Compose}, nil
 		},
 	})
 }
@@ -256,7 +271,7 @@ func (s *staff) work(how harness.DecisionHow) harness.Result {
 		}
 		switch {
 		case info.Status.Closed():
-			h, err := s.Start(ctx, harness.StartRequest{Lease: s.lease, Message: harness.UserText("what came of it?")})
+			h, err := s.Start(ctx, harness.StartRequest{Lease: s.lease, Message: harness.UserText(later)})
 			if err != nil {
 				s.o.t.Fatalf("the session takes no message any more: %v", err)
 			}

@@ -1,0 +1,96 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/run"
+)
+
+// dropped is a journal that loses the results of a tool for good.
+type dropped struct {
+	run.Journal
+
+	err error
+}
+
+func (d *dropped) Append(ctx context.Context, l harness.Lease, id harness.RunID, after int, entries ...run.Entry) ([]run.Entry, error) {
+	if entries[len(entries)-1].Kind == "ended" {
+		return nil, d.err
+	}
+	return d.Journal.Append(ctx, l, id, after, entries...)
+}
+
+func TestUncertainCallIsDecidedWhereverTheRunRests(t *testing.T) {
+	t.Parallel()
+	for _, status := range []harness.RunStatus{harness.RunFailed, harness.RunRunning, harness.RunPaused} {
+		for how, want := range map[harness.DecisionHow]string{
+			harness.DecideResult: "the bank says so", harness.DecideRetry: "done: for pay", harness.DecideAbort: "",
+		} {
+			t.Run(string(status)+" "+string(how), func(t *testing.T) {
+				t.Parallel()
+				eachStore(t, func(t *testing.T, s store) {
+					o := newOffice(t, s, "pay")
+					o.leaveUncertain(status)
+					w := o.enter(2, nil)
+					runs, err := w.List(t.Context(), harness.RunFilter{Session: "s"})
+					if err != nil || len(runs) != 1 || runs[0].Status != status {
+						t.Fatalf("the runs are %+v, %v", runs, err)
+					}
+					info, err := w.Get(t.Context(), runs[0].ID)
+					if err != nil || len(info.Pending) != 1 || !info.Pending[0].Uncertain || info.Pending[0].Call.Name != "pay" {
+						t.Fatalf("it waits for %+v, %v", info.Pending, err)
+					}
+					h, err := w.Resolve(t.Context(), w.lease, info.ID, info.Pending[0], how, "the bank says so", "ada")
+					if err != nil {
+						t.Fatal(err)
+					}
+					res, err := h.Wait(t.Context())
+					if err != nil || !strings.Contains(res.Text, want) || res.Status.Closed() == false {
+						t.Errorf("%s it is %+v, %v", how, res, err)
+					}
+					if n := map[harness.DecisionHow]int{harness.DecideRetry: 2}[how]; o.count("pay") != max(n, 1) {
+						t.Errorf("after %s it ran %d times", how, o.count("pay"))
+					}
+					if results, _ := o.stored(); how == harness.DecideAbort && !results["pay"].Unknown {
+						t.Errorf("an abort says %+v of what may have happened", results["pay"])
+					}
+				})
+			})
+		}
+	}
+}
+
+// leaveUncertain leaves a run whose manual call began and has no result, in the
+// given status.
+func (o *office) leaveUncertain(status harness.RunStatus) {
+	o.t.Helper()
+	// The results of this process are lost with its session, or because of
+	// damage, which ends the run as failed.
+	j := &dropped{Journal: o.journal, err: harness.ErrLost}
+	if status == harness.RunFailed {
+		j.err = harness.ErrDamaged
+	}
+	w := o.enter(1, j)
+	if _, err := w.begin(); err != nil {
+		o.t.Fatal(err)
+	}
+	if status == harness.RunPaused {
+		// What the process itself would have stored if it had been paused.
+		runs, err := o.journal.List(o.t.Context(), harness.RunFilter{Session: "s"})
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		_, err = o.journal.Append(o.t.Context(), w.lease, runs[0].ID, runs[0].Cursor, run.Entry{
+			At: time.Now(), Kind: "rested", Data: json.RawMessage(`{"status":"paused"}`), Status: harness.RunPaused,
+		})
+		if err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	w.leave()
+}

@@ -134,12 +134,9 @@ func (f file) checkTools(path string, data []byte) error {
 	}
 	for _, name := range f.Tools.Env {
 		if !variable(name) {
-			wrong("env", name, "%q is no name of a variable; give names alone, such as \"GOPATH\", never values", name)
-		}
-	}
-	for _, name := range f.Tools.Off {
-		if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "( )") {
-			wrong("off", name, "%q is no name of a tool; give names alone, such as \"fetch_url\", and rules in permissions.deny", name)
+			// What follows the = may be a key.
+			shown, _, _ := strings.Cut(name, "=")
+			wrong("env", name, "%q is no name of a variable; give names alone, such as \"GOPATH\", never values", shown)
 		}
 	}
 	if text := f.Tools.CommandTimeout; text != nil {
@@ -149,6 +146,11 @@ func (f file) checkTools(path string, data []byte) error {
 			wrong("command_timeout", "", "must be a time of at least a second with its unit, such as \"60s\" or \"5m\", not %q", *text)
 		case d > maxCommandTimeout:
 			wrong("command_timeout", "", "%q is more than a day; give less", *text)
+		}
+	}
+	for _, name := range f.Tools.Off {
+		if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "( )") {
+			wrong("off", name, "%q is no name of a tool; give names alone, such as \"fetch_url\", and rules in permissions.deny", name)
 		}
 	}
 	return errors.Join(all...)
@@ -162,7 +164,7 @@ func lineOfItem(data []byte, key, text string) int {
 		return 0
 	}
 	for i, line := range strings.Split(string(data), "\n") {
-		if i+1 >= first && text != "" && strings.Contains(line, text) {
+		if i+1 >= first && (strings.Contains(line, `"`+text+`"`) || strings.Contains(line, `'`+text+`'`)) {
 			return i + 1
 		}
 	}

@@ -198,6 +198,8 @@ func (m fakeModels) Servers(context.Context) ([]Server, error) {
 	return []Server{{Name: "ollama", Address: "http://127.0.0.1:11434", Models: []string{"qwen"}}}, nil
 }
 
-func (e *fakeEngine) Decide(context.Context, harness.Lease, harness.RunID, ...harness.Decision) (harness.RunHandle, error) {
-	return nil, harness.ErrNotFound
+// Decide finds nothing: the runs of this engine are those of one program, and
+// what waits is decided in another. The scripts use the real engine for it.
+func (e *fakeEngine) Decide(_ context.Context, _ harness.Lease, id harness.RunID, _ ...harness.Decision) (harness.RunHandle, error) {
+	return nil, fmt.Errorf("run %s: %w", id, harness.ErrNotFound)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,10 @@ import (
 //	input FILE            is the next program's standard input; none otherwise
 //	hold ID               makes somebody else own a session
 //	halt ID               leaves a stopped run in a session: $RUN, beginning with $START
+//	waiting ID TEXT       leaves a run that waits for decisions, and the real engine: $RUN, $CALL1, $DIGEST
+//	crash ID TEXT         leaves a run that died while a tool ran: $RUN
+//	real                  lets the program use the real engine, with tools
+//	types FILE            is what is typed at the next program's terminal
 //	damage                lets a check of the store find it damaged
 //	tty                   makes standard output and error terminals from now on
 func TestScripts(t *testing.T) {
@@ -53,7 +58,11 @@ func TestScripts(t *testing.T) {
 				_, err := world(ts).store.Owners().Acquire(context.Background(), meta, harness.Holder{PID: 4411, Terminal: "pts/3", Purpose: "chat"})
 				ts.Check(err)
 			},
-			"halt":   halt,
+			"types": func(ts *testscript.TestScript, _ bool, args []string) {
+				world(ts).input, world(ts).typed = ts.ReadFile(args[0]), true
+			},
+			"halt": halt, "waiting": waiting, "crash": crash,
+			"real": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).decides = true },
 			"damage": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).damaged = harness.ErrDamaged },
 			"tty":    func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).tty = true },
 		},
@@ -64,6 +73,8 @@ func TestScripts(t *testing.T) {
 type scriptWorld struct {
 	store *mem.Store
 	input string
+	// typed says that input is typed at a terminal.
+	typed bool
 	tty   bool
 	// clock moves one second at each reading, so that orders are certain.
 	mu    sync.Mutex
@@ -74,6 +85,10 @@ type scriptWorld struct {
 	// real says that the engine is the real one; asked counts its model calls.
 	real  bool
 	asked int
+	// decides says that the engine is the real one with tools and rules;
+	// deployed counts the calls of one of them.
+	decides  bool
+	deployed atomic.Int32
 }
 
 type worldKey struct{}
@@ -101,7 +116,8 @@ func (w *scriptWorld) open() Store {
 	return Store{
 		Sessions: w.store.Sessions(), Transcript: w.store.Transcript(), Owners: w.store.Owners(),
 		Drafts: w.store.Drafts(), Prompts: w.store.Prompts(), Facts: w.store.Facts(), Notes: w.store.Notes(),
-		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Native: w.store,
+		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Grants: w.store.Grants(),
+		Native: w.store,
 	}
 }
 
@@ -126,6 +142,9 @@ func (w *scriptWorld) wire() Wire {
 			return StoreReport{Path: dir + "/cairn.db", Bytes: 32768, Schema: 1, Sessions: 2, Messages: 7}, nil
 		},
 		NewEngine: func(_ context.Context, st Store, s Setup) (harness.Engine, error) {
+			if w.decides {
+				return w.deciding(s)
+			}
 			if w.real {
 				return w.local(), nil
 			}
@@ -149,6 +168,7 @@ func (w *scriptWorld) wire() Wire {
 			}
 			return ChatExit{}, err
 		},
+		Tools:  func() []string { return []string{"run_command", "deploy", "ask_user", "fetch_url"} },
 		Themes: func() []string { return []string{"auto", "dark"} },
 	}
 }
@@ -160,7 +180,7 @@ func runScript(ts *testscript.TestScript, args []string) int {
 		In: strings.NewReader(w.input), Out: ts.Stdout(), Err: ts.Stderr(),
 		OutTTY: w.tty, ErrTTY: w.tty, Getenv: ts.Getenv, Dir: ts.MkAbs("."), Now: w.now,
 	}
-	s.InTTY = w.input == ""
-	w.input = ""
+	s.InTTY = w.input == "" || w.typed
+	w.input, w.typed = "", false
 	return Main(context.Background(), s, args, w.wire())
 }

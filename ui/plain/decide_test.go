@@ -154,8 +154,8 @@ func TestTypingDoesNotApprove(t *testing.T) {
 	ask(t, func(t *testing.T, a *asking) {
 		a.Model.Then(uitest.Calls("touch", `{}`), uitest.Says("fine"))
 		k := a.open(t).say("go").wait(200 * time.Millisecond).shows("May it run?")
-		k.say("1").wait(500 * time.Millisecond).say("y", "1").wait(time.Second) // as it appears
-		k.say("y", "1").wait(time.Second)                                       // a paste
+		k.say("1").wait(500*time.Millisecond).say("y", "1").wait(time.Second) // as it appears
+		k.say("y", "1").wait(time.Second)                                     // a paste
 		if got := a.ran.Load(); got != 0 {
 			t.Fatalf("it ran:\n%s", k.out)
 		}
@@ -163,7 +163,7 @@ func TestTypingDoesNotApprove(t *testing.T) {
 		if got := a.ran.Load(); got != 1 {
 			t.Errorf("it ran %d times:\n%s", got, k.out)
 		}
-		k.wait(5*time.Second).shows("\ncairn: echo y")
+		k.wait(5 * time.Second).shows("\ncairn: echo y")
 	})
 }
 

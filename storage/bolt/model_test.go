@@ -39,6 +39,8 @@ func TestStoreActsAsAPlainMap(t *testing.T) {
 			"revise":   m.revise,
 			"forget":   m.forget,
 			"draft":    m.draft,
+			"grant":    m.grant,
+			"revoke":   m.revokeGrant,
 			"reopen":   m.reopen,
 			"rest":     func(*rapid.T) { m.db.Rest() },
 			"takeover": m.takeover,
@@ -55,6 +57,7 @@ type model struct {
 	sessions map[harness.SessionID]*modelSession
 	uses     int
 	facts    []modelFact
+	grants   []modelGrant
 }
 
 type modelSession struct {
@@ -324,6 +327,7 @@ func (m *model) compare(t *rapid.T) {
 		t.Fatalf("list %v, want %v", got, want)
 	}
 	m.compareFacts(t)
+	m.compareGrants(t)
 }
 
 func (m *model) compareSession(t *rapid.T, id harness.SessionID, s *modelSession) {

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"cairn/harness"
@@ -64,7 +65,7 @@ func (m Model) pageOf(it item) string {
 }
 
 func (m Model) pageLines(it item, width int) []string {
-	w := writer{theme: m.c.Theme, width: max(width-2, 1), limit: 1 << 30}
+	w := writer{theme: m.c.Theme, width: max(width-2, 1), limit: unlimited}
 	if m.mode == modeDecide {
 		if p := m.list.pending(m.call); p != nil {
 			w.pending(*p)
@@ -86,6 +87,9 @@ func (m Model) unread() string {
 	}
 	return fmt.Sprintf("read it to its end first: %s below", plural(m.page.pane.Rest(), "line"))
 }
+
+// unlimited is the limit of a writer that leaves nothing out.
+const unlimited = math.MaxInt
 
 // writer collects lines, at most limit. Everything it is given is foreign text
 // that it makes harmless.
@@ -128,17 +132,22 @@ func (w *writer) words(paint themes.Paint, text string) {
 // whole adds text that keeps every space and shows every return: all of it,
 // unless the limit is less.
 func (w *writer) whole(paint themes.Paint, text string) {
-	w.each(paint, "  ", strings.ReplaceAll(text, "\r", "\u240d"), render.HardWrap)
+	w.each(paint, "  ", strings.ReplaceAll(w.head(text), "\r", "\u240d"), render.HardWrap)
+}
+
+// head is as much of a text as could be shown.
+func (w *writer) head(text string) string {
+	if w.limit == unlimited {
+		return text
+	}
+	start := widget.Head(text, 16*(w.width+1)*(w.limit+1))
+	w.more = w.more || len(start) < len(text)
+	return start
 }
 
 func (w *writer) each(paint themes.Paint, indent, text string, wrap func(string, int) []string) {
 	width := max(w.width-len(indent), 1)
-	if w.limit < 1<<20 { // never look at more than can be shown
-		start := widget.Head(text, 16*(width+1)*(w.limit+1))
-		w.more = w.more || len(start) < len(text)
-		text = start
-	}
-	text = strings.ReplaceAll(render.Safe(strings.TrimRight(text, "\n")), "\t", "    ")
+	text = strings.ReplaceAll(render.Safe(strings.TrimRight(w.head(text), "\n")), "\t", "    ")
 	for _, l := range wrap(text, width) {
 		if w.full() {
 			w.more = true
@@ -196,6 +205,10 @@ func (m Model) told(w *writer, it item) {
 		}
 	}
 	for _, r := range m.steps.list {
+		if w.full() {
+			w.more = true
+			return
+		}
 		if r.Message == nil || r.Message.Role == harness.RoleTool {
 			continue
 		}
@@ -252,7 +265,7 @@ func (w *writer) pending(p harness.Pending) {
 	case q.Kind == harness.ProposalQuestion:
 		w.words("", q.Body)
 	case q.Kind == harness.ProposalCommand: // where a line ends decides what runs
-		w.whole("", strings.ReplaceAll(strings.TrimRight(q.Body, "\n"), "\n", "\u240a\n"))
+		w.whole("", strings.ReplaceAll(strings.TrimRight(w.head(q.Body), "\n"), "\n", "\u240a\n"))
 	case q.Body != "":
 		w.whole("", q.Body)
 	case q.Kind != harness.ProposalFetch:

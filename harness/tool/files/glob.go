@@ -19,8 +19,10 @@ const (
 	// defaultPaths are named without a limit, maxPaths at most.
 	defaultPaths = 200
 	maxPaths     = 1_000
-	// maxPattern bounds a pattern, in bytes.
+	// maxPattern bounds a pattern, in bytes, and maxChoices the ways to choose
+	// in its braces, as each of them is tried.
 	maxPattern = 1_000
+	maxChoices = 100
 )
 
 type globIn struct {
@@ -62,8 +64,11 @@ func glob(ctx context.Context, s space, in globIn) (text string, err error) {
 	switch {
 	case in.Limit < 0:
 		return "", errors.New("limit must not be negative")
-	case in.Pattern == "" || len(in.Pattern) > maxPattern || !doublestar.ValidatePattern(pattern):
-		return "", fmt.Errorf("%q is no pattern for paths; use *, **, ?, [a-z] and {one,two}", tool.Clip(in.Pattern, maxPattern))
+	case in.Pattern == "":
+		return "", errors.New("pattern is empty; it must be one for paths, such as **/*.go")
+	}
+	if err := checkGlob(in.Pattern); err != nil {
+		return "", err
 	}
 	p, err := s.existing(dir)
 	if err != nil {
@@ -84,6 +89,20 @@ func glob(ctx context.Context, s space, in globIn) (text string, err error) {
 		return "", err
 	}
 	return paths(found, in.Limit) + w.leftOut(), nil
+}
+
+// checkGlob refuses what is no pattern, or one that would take for ever.
+func checkGlob(pattern string) error {
+	if len(pattern) > maxPattern || !doublestar.ValidatePattern(pattern) {
+		return fmt.Errorf("%q is no pattern for paths; use *, **, ?, [a-z] and {one,two}", tool.Clip(pattern, maxPattern))
+	}
+	choices := 1
+	for group := range strings.SplitSeq(pattern, "{") {
+		if choices *= strings.Count(group, ",") + 1; choices > maxChoices {
+			return fmt.Errorf("the pattern for paths has more than %d ways to choose in its braces; search several times", maxChoices)
+		}
+	}
+	return nil
 }
 
 // isFile reports whether an entry is a file, or a link to one that may be read.

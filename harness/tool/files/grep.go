@@ -105,8 +105,9 @@ func newSearch(in grepIn) (*search, error) {
 		return nil, errors.New("pattern is empty; it must be a regular expression")
 	case in.Context < 0 || in.Limit < 0:
 		return nil, errors.New("context and limit must not be negative")
-	case len(in.Glob) > maxPattern || !doublestar.ValidatePattern(in.Glob):
-		return nil, fmt.Errorf("%q is no pattern for paths; use *, **, ?, [a-z] and {one,two}", tool.Clip(in.Glob, maxPattern))
+	}
+	if err := checkGlob(in.Glob); err != nil {
+		return nil, err
 	}
 	pattern := in.Pattern
 	if in.Ignore {

@@ -106,7 +106,7 @@ func TestGlob(t *testing.T) {
 	if text, err := glob(t.Context(), at(t, ws, outside), globIn{Pattern: "*", Path: outside}); err != nil || text != filepath.Join(outside, "x")+"\n" {
 		t.Errorf("a further root gives %q, %v", text, err)
 	}
-	for _, in := range []globIn{{Pattern: "["}, {Pattern: "{a"}, {Pattern: ""}, {Pattern: strings.Repeat("*", maxPattern+1)}, {Pattern: "*", Limit: -1}, {Pattern: "*", Path: "a.txt"}, {Pattern: "../**"}, {Pattern: "/etc/*"}, {Pattern: "out/*"}, {Pattern: ".ssh/*"}} {
+	for _, in := range []globIn{{Pattern: "["}, {Pattern: "{a"}, {Pattern: ""}, {Pattern: strings.Repeat("*", maxPattern+1)}, {Pattern: strings.Repeat("{a,a}", 30)}, {Pattern: strings.Repeat("{a,", 30) + strings.Repeat("}", 30)}, {Pattern: "*", Limit: -1}, {Pattern: "*", Path: "a.txt"}, {Pattern: "../**"}, {Pattern: "/etc/*"}, {Pattern: "out/*"}, {Pattern: ".ssh/*"}} {
 		if text, err := glob(t.Context(), at(t, ws), in); err == nil {
 			t.Errorf("%.50v gives %q", in, text)
 		}
@@ -199,6 +199,7 @@ func TestGrepRefusesInOneSentence(t *testing.T) {
 		"lookahead":    {grepIn{Pattern: "(?=x)"}, "the pattern is no regular expression"},
 		"too large":    {grepIn{Pattern: "((a{1000}){1000}){1000}"}, "the pattern is no regular expression"},
 		"bad glob":     {grepIn{Pattern: "x", Glob: "[a"}, "is no pattern for paths"},
+		"costly glob":  {grepIn{Pattern: "x", Glob: strings.Repeat("{a,a}", 30)}, "ways to choose"},
 		"bad limit":    {grepIn{Pattern: "x", Limit: -1}, "must not be negative"},
 		"a secret":     {grepIn{Pattern: "x", Path: ".env"}, "may hold keys"},
 		"not there":    {grepIn{Pattern: "x", Path: "nope"}, `there is no "nope"`},

@@ -154,6 +154,48 @@ func TestNoSecretLeavesATool(t *testing.T) {
 	}
 }
 
+// TestNoSecretLeavesAReason plants a key in what a tool has against a call. The
+// model reads it, while a person is shown what the tool shows.
+func TestNoSecretLeavesAReason(t *testing.T) {
+	t.Parallel()
+	const key = "sk-planted-0123456789abcdef"
+	errHas := errors.New("the file has")
+	broken := fmt.Errorf("%w %s", errHas, key)
+	made := running(func(context.Context, Call) (string, error) { return "", nil })
+	made.Judge = func(Call) (Permission, string) { return Ask, "it has " + key }
+	made.Touches = func(Call) ([]Access, error) { return nil, broken }
+	s := setOf(t, made)
+	s.Redact = NewRedactor(map[string]string{"KEY": key}).Redact
+	for name, propose := range map[string]func(context.Context, Call) (harness.Proposal, error){
+		"an error": func(context.Context, Call) (harness.Proposal, error) { return harness.Proposal{}, broken },
+		"a panic":  func(context.Context, Call) (harness.Proposal, error) { panic(broken) },
+	} {
+		made.Propose = propose
+		if err := s.Replace(made); err != nil {
+			t.Fatal(err)
+		}
+		looked, _ := s.Lookup("t")
+		prepared, _, _ := s.Prepare(callOf("t", ""))
+		for _, tl := range []Tool{looked, prepared} {
+			_, why := tl.Judge(Call{})
+			_, touches := tl.Touches(Call{})
+			_, err := tl.Propose(t.Context(), Call{})
+			all := fmt.Sprint(why, touches, err)
+			if strings.Contains(all, key) || strings.Count(all, "[redacted KEY]") != 3 || !errors.Is(touches, errHas) {
+				t.Errorf("%s: %s", name, all)
+			}
+		}
+	}
+	made.Propose = func(context.Context, Call) (harness.Proposal, error) { return harness.Proposal{Body: key}, nil }
+	if err := s.Replace(made); err != nil {
+		t.Fatal(err)
+	}
+	tl, _ := s.Lookup("t")
+	if p, err := tl.Propose(t.Context(), Call{}); err != nil || p.Body != key {
+		t.Errorf("shown is %+v, %v", p, err)
+	}
+}
+
 func FuzzRedact(f *testing.F) {
 	for _, seed := range []string{"", "a planted1111overlapping b", "sk-planted-0123456789abcdef", "\xff", `\"`} {
 		f.Add(seed, seed)

@@ -42,7 +42,8 @@ type Set struct {
 	// return before it is left behind; 0 means [DefaultGrace].
 	Grace time.Duration
 	// Redact, if set, is applied to every result, before it is shown, kept or
-	// cut; see [Redactor].
+	// cut, and to the reasons that a tool gives against a call; see [Redactor].
+	// What a person is shown of a call is not changed.
 	Redact func(text string) string
 
 	mu    sync.RWMutex
@@ -185,7 +186,7 @@ func (s *Set) Names() []string {
 // tool. A misspelt name finds nothing.
 func (s *Set) Lookup(name string) (Tool, bool) {
 	e, ok := s.find(name)
-	return e.tool, ok
+	return s.discreet(e.tool), ok
 }
 
 func (s *Set) find(name string) (entry, bool) {
@@ -226,13 +227,13 @@ func (s *Set) Prepare(c harness.ToolCall) (t Tool, input json.RawMessage, refusa
 		return Tool{}, nil, failed(c, s.unknown(c.Name))
 	}
 	if c.Malformed != "" {
-		return e.tool, nil, failed(c, malformed(c.Malformed))
+		return s.discreet(e.tool), nil, failed(c, malformed(c.Malformed))
 	}
 	input, err := arguments(c.Input, e.schema)
 	if err != nil {
-		return e.tool, nil, failed(c, err.Error())
+		return s.discreet(e.tool), nil, failed(c, err.Error())
 	}
-	return e.tool, input, nil
+	return s.discreet(e.tool), input, nil
 }
 
 // unknown tells the model that there is no such tool, or several, and what

@@ -290,6 +290,9 @@ func (m Model) toRuns(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch want := want.(type) {
 	case runs.Open:
 		next, more = m.change(chat.Open{Session: harness.Session{ID: want.Session}})
+	case runs.Say:
+		m.chat = m.chat.Say(want.Text)
+		next = m
 	case runs.Help:
 		next = m.openHelp()
 	case runs.Back:

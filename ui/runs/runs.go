@@ -64,13 +64,16 @@ type Config struct {
 	Keys map[string][]string
 }
 
-// Intent is what the root is to do; nil means nothing. It is one of Open, Help
-// and Back.
+// Intent is what the root is to do; nil means nothing. It is one of Open, Say,
+// Help and Back.
 type Intent interface{ intent() }
 
 type (
 	// Open asks for the conversation of a run. What waits there, waits there.
 	Open struct{ Session harness.SessionID }
+	// Say asks to have something said on the screen in front, while that is not
+	// this one: how a run that went on from here came to rest.
+	Say struct{ Text string }
 	// Help asks for the help overlay with the keys of this screen.
 	Help struct{}
 	// Back asks for the screen before.
@@ -78,6 +81,7 @@ type (
 )
 
 func (Open) intent() {}
+func (Say) intent()  {}
 func (Help) intent() {}
 func (Back) intent() {}
 

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -223,6 +224,36 @@ func TestAnotherWindowGetsTheSessionOfARunThatGoesOnHere(t *testing.T) {
 		}
 		if _, err := w.owners.Acquire(t.Context(), harness.Session{ID: "s-r1"}, harness.Holder{PID: 9}); err != nil {
 			t.Fatalf("the session is held: %v", err)
+		}
+	})
+}
+
+func TestHowARunCameToRestIsSaidWhereThePersonIs(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := sample()
+		s := open(t, w, 80, 24).keys("y").wait(time.Second).keys("y", "esc")
+		w.end("r1", harness.RunAwaiting)
+		s.settle()
+		if !slices.Contains(s.intents, Intent(Say{"Session s-r1: The run waits for another decision."})) {
+			t.Errorf("wants %v", s.intents)
+		}
+	})
+}
+
+func TestTheProgramsEndPausesTheRunAndGivesTheSessionBack(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := sample()
+		ctx, cancel := context.WithCancel(t.Context())
+		s := open(t, w, 80, 24)
+		s.m.ctx = ctx
+		s.keys("y").wait(time.Second).keys("y")
+		cancel()
+		s.settle()
+		if !slices.Equal(w.paused, []harness.RunID{"r1"}) {
+			t.Errorf("paused %v", w.paused)
+		}
+		if _, err := w.owners.Acquire(t.Context(), harness.Session{ID: "s-r1"}, harness.Holder{PID: 9}); err != nil {
+			t.Errorf("the session is held: %v", err)
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"cairn/harness"
 	"cairn/ui/widget"
 )
 

@@ -117,17 +117,16 @@ func (c commandRule) covers(call simple, moved bool) bool {
 		return false
 	}
 	rule := c.cmds[0].words
-	if c.exact {
-		feeds := call.piped && runners[commandKey(name.text)].stdin
-		return sameWords(rule, call.words) && (!feeds || coversRest(rule, call.words, true, false))
+	if sameWords(rule, call.words) && (c.exact || plainWords(rule, func(word) bool { return true })) {
+		return !runsInput(call) || coversRest(rule, call.words, false)
 	}
-	return beginsWith(rule, call.words) && coversRest(rule, call.words, call.piped, false)
+	return !c.exact && beginsWith(rule, call.words) && coversRest(rule, call.words, false)
 }
 
 // coversRest reports whether a rule whose words a command begins with says
-// enough to cover the rest of it. piped says that the command reads what
-// another one prints, fed that it gets more arguments from there.
-func coversRest(rule, call []word, piped, fed bool) bool {
+// enough to cover the rest of it. fed says that the command gets more arguments
+// from elsewhere.
+func coversRest(rule, call []word, fed bool) bool {
 	key := commandKey(call[0].text)
 	last := runner{}
 	for i := 1; ; i++ {
@@ -136,9 +135,6 @@ func coversRest(rule, call []word, piped, fed bool) bool {
 			last = r
 		}
 		spelled := i < len(rule) && spells(rule[i])
-		if piped && r.stdin && !spelled && r.kind != wrap {
-			return false // it runs what it reads
-		}
 		switch r.kind {
 		case exact:
 			return false
@@ -149,10 +145,10 @@ func coversRest(rule, call []word, piped, fed bool) bool {
 			if len(call) == i {
 				return !fed
 			}
-			if at >= len(rule) || !spells(rule[at]) || !plainWords(call[i:at+1]) {
+			if at >= len(rule) || !spells(rule[at]) || !plainWords(call[i:at+1], argument) {
 				return false
 			}
-			return coversRest(rule[at:], call[at:], piped, fed || r.stdin)
+			return coversRest(rule[at:], call[at:], fed || r.stdin)
 		case sub:
 			if len(call) == i && !fed {
 				return true
@@ -167,6 +163,26 @@ func coversRest(rule, call []word, piped, fed bool) bool {
 	}
 }
 
+// runsInput reports whether a command runs what another one prints.
+func runsInput(c simple) bool {
+	r := runners[commandKey(c.words[0].text)]
+	if !c.piped || !r.stdin {
+		return false
+	}
+	if r.kind != script {
+		return true
+	}
+	for _, w := range c.words[1:] {
+		if w.text == "-s" || w.text == "/dev/stdin" || w.text == "/dev/fd/0" {
+			return true
+		}
+		if spells(w) {
+			return false // its program
+		}
+	}
+	return true
+}
+
 // spells reports whether a word of a rule says a command, a subcommand or a
 // program, and not an option or just any word.
 func spells(w word) bool {
@@ -178,10 +194,13 @@ func module(rule []word, i int, key string) bool {
 	return (key == "python" || key == "pypy") && i+1 < len(rule) && rule[i].plain() && rule[i].text == "-m" && spells(rule[i+1])
 }
 
-// plainWords reports whether words are no options and no assignments.
-func plainWords(words []word) bool {
+// argument reports whether a word is no option and no assignment.
+func argument(w word) bool { return spells(w) && !strings.Contains(w.text, "=") }
+
+// plainWords reports whether all words are plain and what is wanted of them.
+func plainWords(words []word, wanted func(word) bool) bool {
 	for _, w := range words {
-		if !spells(w) || strings.Contains(w.text, "=") {
+		if !w.plain() || !wanted(w) {
 			return false
 		}
 	}
@@ -251,4 +270,25 @@ func coversCommand(sources []source, p place, text string) ([]source, bool) {
 func staysIn(c simple, p place) bool {
 	return len(c.words) == 2 && c.words[0].text == "cd" && c.words[1].plain() && p.dir != "" &&
 		(c.words[1].text == p.dir || c.words[1].text == p.realDir || c.words[1].text == ".")
+}
+
+// nearly returns a rule that one of the simple commands begins with, although
+// it does not say enough to cover it.
+func nearly(sources []source, text string) (Rule, bool) {
+	l, why := parseLine(text)
+	if why != "" {
+		return Rule{}, false
+	}
+	for _, s := range sources {
+		c, why := parseCommandRule(s.rule)
+		if why != "" || len(c.cmds) != 1 || c.exact {
+			continue
+		}
+		for _, cmd := range l.cmds {
+			if beginsWith(c.cmds[0].words, cmd.words) && !c.covers(cmd, false) {
+				return s.rule, true
+			}
+		}
+	}
+	return Rule{}, false
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -17,11 +18,14 @@ const (
 	yes
 )
 
-// maxFound bounds the commands looked at in one text, maxNested how deep texts
-// within texts are read. What is beyond cannot be told.
+// maxFound bounds the commands looked at in one text, maxBehind the words
+// behind a wrapper, maxNested how deep texts within texts are read and maxRead
+// the bytes of all of them. What is beyond cannot be told.
 const (
 	maxFound  = 4096
+	maxBehind = 512
 	maxNested = 6
+	maxRead   = 1 << 20
 )
 
 // known is one word of a command that was found; without ok it is not known
@@ -39,6 +43,8 @@ type finder struct {
 	found [][]known
 	// unclear says that there may be commands that were not found.
 	unclear bool
+	// read counts the bytes of the texts read.
+	read int
 }
 
 // findCommands looks for the commands in a shell text.
@@ -49,8 +55,12 @@ func findCommands(text string) finder {
 }
 
 func (f *finder) text(text string, depth int) {
+	if f.read += len(text); f.read > maxRead || len(f.found) >= maxFound || depth > maxNested {
+		f.unclear = true
+		return
+	}
 	file, err := parseShell(text, syntax.LangBash)
-	if err != nil || depth > maxNested || strings.ContainsRune(text, '\r') {
+	if err != nil || strings.ContainsAny(text, "\r\x00") {
 		f.unclear = true
 		return
 	}
@@ -67,8 +77,9 @@ func (f *finder) text(text string, depth int) {
 		case *syntax.CoprocClause:
 			f.add([]known{{"coproc", true}})
 		}
-		return !f.unclear
+		return len(f.found) < maxFound
 	})
+	f.unclear = f.unclear || len(f.found) >= maxFound
 }
 
 func (f *finder) add(words []known) {
@@ -95,10 +106,16 @@ func (f *finder) command(words []known, depth int) {
 		f.git(words, depth)
 		return
 	}
-	if len(words) > 1 && words[1].ok {
-		if deeper, ok := runners[key+" "+words[1].text]; ok && deeper.inner {
-			r = deeper
+	for _, w := range words[1:] {
+		if !w.ok {
+			break
 		}
+		key += " " + w.text
+		deeper, ok := runners[key]
+		if !ok {
+			break
+		}
+		r = deeper
 	}
 	switch {
 	case r.inner:
@@ -129,29 +146,39 @@ func (f *finder) git(words []known, depth int) {
 
 // behind takes all that may be commands behind the first word.
 func (f *finder) behind(words []known, depth int) {
+	if len(words) > maxBehind {
+		words, f.unclear = words[:maxBehind], true
+	}
 	var joined []string
-	for i := 1; i <= len(words); i++ {
-		if _, value, ok := strings.Cut(words[i-1].text, "="); ok && words[i-1].ok {
-			f.maybeText(value, depth)
-		}
-		if i == len(words) {
-			break
-		}
-		if !words[i].ok {
+	f.values(words[0].text, depth)
+	for i, w := range words[1:] {
+		if !w.ok {
 			f.unclear = true
 			return
 		}
-		f.add(words[i:])
-		f.maybeText(words[i].text, depth)
-		joined = append(joined, words[i].text)
+		f.add(words[i+1:])
+		f.maybeText(w.text, depth)
+		f.values(w.text, depth)
+		joined = append(joined, w.text)
 	}
 	if commandKey(words[0].text) == "eval" {
 		f.text(strings.Join(joined, " "), depth+1)
 	}
 }
 
-// maybeText takes a word that may be a shell text. A word that is none is no
-// reason for doubt.
+// values takes what follows the = of an option: --checkpoint-action=exec=rm.
+func (f *finder) values(text string, depth int) {
+	for range maxNested {
+		_, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return
+		}
+		f.maybeText(value, depth)
+		text = value
+	}
+}
+
+// maybeText takes a word that may be a shell text.
 func (f *finder) maybeText(text string, depth int) {
 	if !strings.ContainsAny(text, " \t\n;|&<>()$`'\"\\") {
 		if text != "" {
@@ -159,9 +186,7 @@ func (f *finder) maybeText(text string, depth int) {
 		}
 		return
 	}
-	if _, err := parseShell(text, syntax.LangBash); err == nil {
-		f.text(text, depth+1)
-	}
+	f.text(text, depth+1)
 }
 
 // readsScript reports whether a shell gets what it runs from somewhere else
@@ -189,7 +214,12 @@ func readKnown(args []*syntax.Word) []known {
 // text.
 func (r Rule) hitsCommand(text string, f finder) danger {
 	c, why := parseCommandRule(r)
-	if why != "" {
+	if why != "" && !c.exact {
+		// What only one kind of shell takes for a simple command, such as export,
+		// can still be denied.
+		c.line, why = flatten(r.pattern, syntax.LangPOSIX)
+	}
+	if why != "" || !c.exact && len(c.cmds) != 1 {
 		return maybe
 	}
 	if c.exact {
@@ -257,7 +287,11 @@ func same(s string) string { return s }
 func baseOf(w word) word {
 	if len(w.pieces) < 2 {
 		w.text = commandBase(w.text)
+		return w
 	}
+	pieces := slices.Clone(w.pieces)
+	pieces[0] = pieces[0][strings.LastIndexByte(pieces[0], '/')+1:]
+	w.pieces = pieces
 	return w
 }
 

@@ -25,7 +25,7 @@ type address struct {
 // parseAddress reads a URL that rules may allow; false for everything else:
 // another scheme, a name or password in it, a host that is no host.
 func parseAddress(text string) (address, bool) {
-	if strange(text) != 0 || strings.ContainsAny(text, "\\ ") {
+	if _, hidden := strange(text); hidden || strings.ContainsAny(text, "\\ ") {
 		return address{}, false
 	}
 	u, err := url.Parse(text)
@@ -72,7 +72,7 @@ func normalHost(host string) (string, bool) {
 	}
 	host = strings.TrimSuffix(host, ".")
 	ascii, err := idna.Lookup.ToASCII(host)
-	if err != nil || ascii == "" || numeric.MatchString(ascii) {
+	if err != nil || ascii == "" || strings.Contains("."+ascii+".", "..") || numeric.MatchString(ascii) {
 		return "", false // 0x7f.1 is an address to some
 	}
 	return strings.ToLower(ascii), true

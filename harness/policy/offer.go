@@ -3,6 +3,7 @@ package policy
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"cairn/harness/tool"
@@ -12,8 +13,9 @@ import (
 const maxOffer = 400
 
 // offers returns the rules that may be offered with an approval of the call,
-// for the session and for always. Each covers the call, as judged now, when it
-// comes from the grant; from none it is written by the person.
+// for the session and for always. With the rules that count already, each
+// covers the call as judged now when it comes from the grant; from none it is
+// written by the person.
 func (j judged) offers(grant string) (session, always string) {
 	s, a := j.suggest()
 	check := func(rule Rule) string {
@@ -25,7 +27,7 @@ func (j judged) offers(grant string) (session, always string) {
 		if err != nil || again != rule || !j.counts(src) {
 			return ""
 		}
-		if ok, _ := covers([]source{src}, j.tool, j.place, j.touched); !ok {
+		if ok, _ := covers(append(slices.Clone(j.sources), src), j.tool, j.place, j.touched); !ok {
 			return ""
 		}
 		return rule.String()
@@ -52,8 +54,11 @@ func (j judged) suggest() (session, always Rule) {
 			return Rule{}, Rule{}
 		}
 		exact := with("=" + l.String())
-		if prefix := beginning(l); prefix != "" {
+		if prefix := beginning(j.missing(l)); prefix != "" {
 			return exact, with(prefix)
+		}
+		if slices.ContainsFunc(l.cmds, runsInput) {
+			return exact, Rule{} // what it runs is not in these words
 		}
 		return exact, exact
 	case tool.AccessRead, tool.AccessWrite:
@@ -94,11 +99,29 @@ func beginning(l line) string {
 	return ""
 }
 
+// missing returns the only simple command of a line that no rule covers yet, or
+// the line as it is.
+func (j judged) missing(l line) line {
+	var left []simple
+	for _, c := range l.cmds {
+		if _, ok := coversCommand(j.sources, j.place, line{cmds: []simple{c}}.String()); !ok {
+			left = append(left, c)
+		}
+	}
+	if len(left) == 1 {
+		return line{cmds: left}
+	}
+	return l
+}
+
 // around returns the pattern for the directory of a file: relative below the
 // working directory, absolute elsewhere, and for a file outside of all allowed
-// directories only the file.
+// directories only the file. Nothing is offered for a protected place.
 func (p place) around(a tool.Access) string {
 	dir := filepath.ToSlash(filepath.Dir(a.Path))
+	if protected(a.Path, "") {
+		return ""
+	}
 	if a.Root == "" {
 		return "=" + filepath.ToSlash(a.Path)
 	}
@@ -148,14 +171,17 @@ func (w word) quote() string {
 	return "'" + strings.ReplaceAll(w.text, "'", `'\''`) + "'"
 }
 
-// uncovered says why a rule might not cover what a call touches.
-func uncovered(touched []tool.Access) string {
+// uncovered says why no rule covers a command that looks as if one did.
+func uncovered(sources []source, touched []tool.Access) string {
 	for _, a := range touched {
 		if a.Kind != tool.AccessRun {
 			continue
 		}
 		if _, why := parseLine(a.Command); why != "" {
 			return "no rule can allow the command: " + why
+		}
+		if rule, ok := nearly(sources, a.Command); ok {
+			return "the rule " + rule.String() + " does not say enough: what follows these words can run or overwrite something else"
 		}
 	}
 	return ""

@@ -84,7 +84,7 @@ func (r Rule) hitsPath(p place, a tool.Access) danger {
 	if exact, ok := r.exact(); ok {
 		pattern = escapeGlob(exact)
 	}
-	pattern = fold(filepath.ToSlash(pattern))
+	pattern = filepath.ToSlash(pattern)
 	var bases []string
 	switch {
 	case pattern == "~" || strings.HasPrefix(pattern, "~/"):
@@ -97,46 +97,37 @@ func (r Rule) hitsPath(p place, a tool.Access) danger {
 	if pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"); pattern == "" {
 		pattern = "."
 	}
-	if dotted(pattern) || !doublestar.ValidatePattern(pattern) || slices.Equal(bases, []string{"", ""}) {
+	bases = slices.DeleteFunc(bases, func(b string) bool { return b == "" })
+	if dotted(pattern) || !doublestar.ValidatePattern(fold(pattern)) || len(bases) == 0 {
 		return maybe
 	}
 	for _, base := range bases {
-		if base == "" {
-			continue
+		if within(base, pattern, path) || withinLinks(base, pattern, path) {
+			return yes
 		}
-		if rest, ok := below(fold(filepath.ToSlash(base)), path); ok {
-			if match, err := doublestar.Match(pattern, rest); err == nil && match {
-				return yes
-			}
-		}
-	}
-	if hitsLinked(bases, pattern, path) {
-		return yes
 	}
 	return no
 }
 
-// hitsLinked reports whether the pattern matches once the links in its fixed
-// beginning are followed: deny src/** holds also where src is a link.
-func hitsLinked(bases []string, pattern, path string) bool {
-	fixed, rest := doublestar.SplitPattern(pattern)
-	for _, base := range bases {
-		if base == "" {
-			continue
-		}
-		real := realPath(filepath.Join(base, filepath.FromSlash(unescapeGlob(fixed))))
-		if real == "" {
-			continue
-		}
-		below, ok := below(fold(filepath.ToSlash(real)), path)
-		if !ok {
-			continue
-		}
-		if match, err := doublestar.Match(rest, below); err == nil && match {
-			return true
-		}
+// within reports whether a pattern below base matches a path, in any case.
+func within(base, pattern, path string) bool {
+	rest, ok := below(fold(filepath.ToSlash(base)), path)
+	if !ok {
+		return false
 	}
-	return false
+	match, err := doublestar.Match(fold(pattern), rest)
+	return err == nil && match
+}
+
+// withinLinks is within once the links in the fixed beginning of the pattern
+// are followed: src/** is about the real files also where src is a link.
+func withinLinks(base, pattern, path string) bool {
+	fixed, rest := doublestar.SplitPattern(pattern)
+	if real := realPath(filepath.Join(base, filepath.FromSlash(fixed))); real != "" && within(real, rest, path) {
+		return true
+	}
+	whole := realPath(filepath.Join(base, filepath.FromSlash(unescapeGlob(pattern))))
+	return whole != "" && fold(filepath.ToSlash(whole)) == path
 }
 
 // below returns path relative to base, with slashes; "." for base itself.

@@ -44,12 +44,12 @@ func ParseRule(text string) (Rule, error) {
 	refuse := func(format string, args ...any) (Rule, error) {
 		return Rule{}, fmt.Errorf("%w: "+format, append([]any{ErrRule}, args...)...)
 	}
-	switch bad := strange(text); {
+	switch bad, hidden := strange(text); {
 	case len(text) > maxRule:
 		return refuse("it is longer than %d bytes; write a shorter pattern", maxRule)
 	case !utf8.ValidString(text):
 		return refuse("%q is not UTF-8", text)
-	case bad != 0:
+	case hidden:
 		return refuse("it has the character %U, which cannot be seen; leave it out", bad)
 	}
 	text = strings.TrimSpace(text)
@@ -114,18 +114,18 @@ func (r Rule) Covers(t tool.Tool, c tool.Call, home string) bool {
 
 // strange returns the first character of text that does not show what it is:
 // a control character, a space that is not the space, or one that changes the
-// direction or the look of others. 0 if there is none. Newline and tab count
-// as well; where they are fine, the caller takes them out first.
-func strange(text string) rune {
+// direction or the look of others. Newline and tab count as well; where they
+// are fine, the caller takes them out first.
+func strange(text string) (rune, bool) {
 	for _, c := range text {
 		switch {
 		case c == ' ':
 		case unicode.IsControl(c), unicode.IsSpace(c), unicode.Is(unicode.Cf, c),
 			unicode.In(c, unicode.Zs, unicode.Zl, unicode.Zp), unicode.Is(unicode.Co, c):
-			return c
+			return c, true
 		case c == '\u115f', c == '\u1160', c == '\u3164', c == '\uffa0', c == '\u2800':
-			return c // letters that are blank
+			return c, true // letters that are blank
 		}
 	}
-	return 0
+	return 0, false
 }

@@ -2,9 +2,7 @@ package policy
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"cairn/harness"
@@ -87,9 +85,10 @@ type judged struct {
 	call    tool.Call
 	place   place
 	touched []tool.Access
-	// opinion and why are those of the tool's Judge.
-	opinion tool.Permission
-	why     string
+	// why is what the tool's Judge says, empty if it does not want it asked.
+	why string
+	// sources are the rules and grants that count.
+	sources []source
 }
 
 // Judge implements [Policy].
@@ -99,7 +98,7 @@ func (r Rules) Judge(ctx context.Context, c tool.Call, t tool.Tool, _ harness.To
 	if own.Permission == tool.Deny {
 		return own
 	}
-	j.opinion, j.why = own.Permission, own.Reason
+	j.why = own.Reason
 	for _, rule := range r.Deny {
 		if rule.pattern == "" && rule.Names(t.Name) {
 			return denied(rule)
@@ -164,8 +163,9 @@ func (j judged) allow(ctx context.Context, own Verdict) Verdict {
 		v.Reason = join(note, v.Reason)
 	}
 	if v.Reason == "" {
-		v.Reason = uncovered(j.touched)
+		v.Reason = uncovered(sources, j.touched)
 	}
+	j.sources = sources
 	return j.ask(v, false)
 }
 
@@ -250,7 +250,7 @@ func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''
 func ownVerdict(t tool.Tool, c tool.Call) Verdict {
 	v := Verdict{Permission: t.Permission, Rule: "tool"}
 	if t.Judge != nil {
-		if p, why := opinion(t, c); stricter(p, v.Permission) {
+		if p, why := opinion(t, c); rank(p) > rank(tool.Allow) && !stricter(v.Permission, p) {
 			v = Verdict{Permission: p, Reason: cmpOr(why, "the tool wants it asked"), Rule: "tool arguments"}
 		}
 	}
@@ -261,116 +261,4 @@ func ownVerdict(t tool.Tool, c tool.Call) Verdict {
 		v.Permission = tool.Ask
 	}
 	return v
-}
-
-var errTouches = errors.New("the tool could not say what it would touch")
-
-// touches asks the tool what a call would touch. A tool that breaks over it has
-// seen arguments that it did not expect.
-func touches(t tool.Tool, c tool.Call) (all []tool.Access, err error) {
-	if t.Touches == nil {
-		return nil, nil
-	}
-	defer func() {
-		if broken := recover(); broken != nil {
-			err = fmt.Errorf("%w: %v", errTouches, broken)
-		}
-	}()
-	return t.Touches(c)
-}
-
-// worst returns the rule that says most surely that it is about the call.
-func worst(rules []Rule, t tool.Tool, p place, touched []tool.Access) (Rule, danger) {
-	var found Rule
-	result := no
-	commands := map[string]finder{}
-	for _, r := range rules {
-		if !r.Names(t.Name) {
-			continue
-		}
-		d := no
-		switch {
-		case r.pattern == "":
-			d = yes
-		case len(touched) == 0:
-			d = maybe
-		}
-		for _, a := range touched {
-			if d == yes {
-				break
-			}
-			d = max(d, r.hits(p, a, commands))
-		}
-		if d > result {
-			found, result = r, d
-		}
-	}
-	return found, result
-}
-
-func (r Rule) hits(p place, a tool.Access, commands map[string]finder) danger {
-	switch a.Kind {
-	case tool.AccessRun:
-		f, ok := commands[a.Command]
-		if !ok {
-			f = findCommands(a.Command)
-			commands[a.Command] = f
-		}
-		return r.hitsCommand(a.Command, f)
-	case tool.AccessRead, tool.AccessWrite:
-		return r.hitsPath(p, a)
-	case tool.AccessFetch:
-		return r.hitsURL(a.URL)
-	default:
-		return maybe
-	}
-}
-
-// covers reports whether rules together cover all that a call touches, and
-// which ones do.
-func covers(sources []source, t tool.Tool, p place, touched []tool.Access) (bool, string) {
-	sources = slices.DeleteFunc(slices.Clone(sources), func(s source) bool { return !s.rule.Names(t.Name) })
-	if len(touched) == 0 {
-		for _, s := range sources {
-			if s.rule.pattern == "" {
-				return true, s.String()
-			}
-		}
-		return false, ""
-	}
-	var used []string
-	for _, a := range touched {
-		by, ok := coversAccess(sources, p, a)
-		if !ok {
-			return false, ""
-		}
-		for _, s := range by {
-			if name := s.String(); !slices.Contains(used, name) {
-				used = append(used, name)
-			}
-		}
-	}
-	return true, strings.Join(used, ", ")
-}
-
-// coversAccess returns the rules that together cover one thing.
-func coversAccess(sources []source, p place, a tool.Access) ([]source, bool) {
-	if a.Kind == tool.AccessRun {
-		return coversCommand(sources, p, a.Command)
-	}
-	for _, s := range sources {
-		var ok bool
-		switch a.Kind {
-		case tool.AccessRead, tool.AccessWrite:
-			ok = s.rule.coversPath(p, a)
-		case tool.AccessFetch:
-			ok = s.rule.coversURL(a.URL)
-		default:
-			ok = s.rule.pattern == ""
-		}
-		if ok {
-			return []source{s}, true
-		}
-	}
-	return nil, false
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"reflect"
 	"regexp"
 	"strings"
@@ -8,8 +9,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxCommand bounds the commands that a rule can allow, in bytes.
-const maxCommand = 64 << 10
+// maxCommand bounds the texts that are read as shell commands, in bytes, and
+// maxBrackets how deep they can go: the parser's stack grows with both.
+const (
+	maxCommand  = 64 << 10
+	maxBrackets = 2048
+)
 
 // line is a shell text as far as rules can allow it: simple commands of
 // literal words, one after the other.
@@ -55,7 +60,8 @@ func parseLine(text string) (l line, why string) {
 	if len(text) > maxCommand {
 		return line{}, "it is very long"
 	}
-	if strange(strings.NewReplacer("\n", "", "\t", "").Replace(text)) != 0 || strings.ContainsRune(text, '\uFFFD') {
+	_, hidden := strange(strings.NewReplacer("\n", "", "\t", "").Replace(text))
+	if hidden || strings.ContainsRune(text, '\uFFFD') {
 		return line{}, "it has characters that cannot be seen"
 	}
 	l, why = flatten(text, syntax.LangBash)
@@ -90,7 +96,14 @@ func flatten(text string, lang syntax.LangVariant) (line, string) {
 	return f.line, f.why
 }
 
+// errTooMuch says that a text is longer or deeper than anything a person would
+// agree to without reading it.
+var errTooMuch = errors.New("too long or too deep")
+
 func parseShell(text string, lang syntax.LangVariant) (*syntax.File, error) {
+	if len(text) > maxCommand || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[") > maxBrackets {
+		return nil, errTooMuch
+	}
 	return syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
 }
 
@@ -210,6 +223,7 @@ func readWord(w *syntax.Word) (word, string) {
 	if r.open && r.comma {
 		return word{}, "it has braces that make several words"
 	}
+	r.lead = r.lead && r.glob // a lone [ is a name
 	r.text = r.all.String()
 	r.pieces = append(r.pieces, r.piece.String())
 	return r.word, ""

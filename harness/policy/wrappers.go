@@ -78,10 +78,11 @@ func table() map[string]runner {
 	add(runner{kind: script, stdin: true}, "python", "pypy", "ipython", "node", "nodejs", "ruby", "perl", "php", "lua", "luajit", "tclsh", "wish",
 		"rscript", "julia", "guile", "racket", "sbcl", "clisp", "ocaml", "runghc", "ghci", "groovy", "scala", "kotlin", "swift", "osascript",
 		"ts-node", "tsx", "irb", "elixir", "erl", "escript", "bc", "dc", "gnuplot", "octave", "r", "java", "jshell", "dotnet", "perl5", "raku", "nim", "crystal", "janet")
-	add(runner{kind: exact, stdin: true}, "awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex", "vi", "vim", "nvim", "view", "emacs", "emacsclient",
-		"nano", "less", "more", "most", "man", "m4", "psql", "mysql", "sqlite3", "ftp", "sftp", "telnet", "nc", "ncat", "netcat", "socat", "redis-cli", "mongosh")
+	add(runner{kind: exact, stdin: true}, "ed", "ex", "vi", "vim", "nvim", "view", "psql", "mysql", "sqlite3", "ftp", "sftp", "telnet", "nc", "ncat", "netcat", "socat", "redis-cli", "mongosh")
+	add(runner{kind: exact}, "awk", "gawk", "mawk", "nawk", "sed", "gsed", "m4", "emacs", "emacsclient", "nano", "less", "more", "most", "man")
 	tools(add)
 	builders(add)
+	projects(add)
 	return all
 }
 
@@ -112,25 +113,33 @@ func tools(add func(runner, ...string)) {
 	add(runner{flags: []string{"-i", "--in-place", "--inplace"}}, "yq", "sd")
 }
 
-// builders are package managers, compilers and what runs containers.
+// builders are package managers and compilers.
 func builders(add func(runner, ...string)) {
 	golang := []string{"-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool", "-overlay", "--overlay", "-modfile", "--modfile", "-ldflags", "--ldflags", "-gccgoflags", "--gccgoflags", "-o", "-C"}
 	add(runner{kind: sub, flags: golang}, "go", "go mod", "go work")
-	add(runner{kind: script}, "go run", "go tool")
-	add(runner{kind: exact}, "go env", "go generate", "go install", "go get")
+	add(runner{flags: append([]string{"-w", "-u"}, golang...)}, "go env")
+	add(runner{kind: script}, "go run", "go tool", "go get", "go install", "cargo install")
+	add(runner{kind: exact}, "go generate")
 	add(runner{kind: sub, flags: []string{"--config", "-Z"}}, "cargo", "rustup", "cross")
-	add(runner{kind: exact}, "cargo run", "cargo install", "rustup run")
+	add(runner{kind: wrap, skip: 1, inner: true}, "rustup run")
 	npm := []string{"--script-shell", "-c", "--call", "--node-options", "--userconfig", "--globalconfig", "--prefix", "--shell", "--shell-emulator"}
 	add(runner{kind: sub, flags: npm}, "npm", "pnpm", "yarn", "bun", "deno", "npm run", "npm run-script", "pnpm run", "yarn run", "bun run", "deno task", "corepack")
-	add(runner{kind: exact}, "npm exec", "npm x", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "yarn node", "bun x", "npm config", "pnpm config", "yarn config", "npm set", "npm explore", "deno eval", "deno run", "npm init", "npm create", "yarn create", "pnpm create")
+	add(runner{kind: exact}, "yarn node", "npm config", "pnpm config", "yarn config", "npm set", "npm explore", "deno eval", "deno run", "npm init", "npm create", "yarn create", "pnpm create")
+	add(runner{kind: wrap, inner: true}, "npm exec", "npm x", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "bun x",
+		"uv run", "poetry run", "pdm run", "hatch run", "pipenv run", "rye run", "mamba run", "bundle exec", "mise exec", "asdf exec", "stack exec", "cabal exec")
 	add(runner{kind: sub, flags: []string{"-c", "--call", "-p", "--package"}}, "npx", "bunx", "pnpx", "uvx", "pipx", "pipx run")
-	add(runner{kind: sub}, "pip", "uv", "poetry", "pdm", "hatch", "conda", "mamba", "gem", "bundle", "rake", "composer", "brew", "apt", "apt-get", "dnf", "yum", "pacman", "apk", "nix", "snap", "flatpak", "asdf", "mise", "gh", "glab", "systemctl", "launchctl", "tox", "nox", "ansible", "vagrant", "terraform", "tofu", "pulumi", "aws", "gcloud", "az", "sam", "fly", "heroku")
-	add(runner{kind: exact}, "uv run", "poetry run", "pdm run", "hatch run", "conda run", "mamba run", "bundle exec", "gem install", "nix run", "nix develop", "nix-shell", "mise exec", "asdf exec", "gh alias", "gh extension", "ansible-playbook", "uv tool", "gh api", "aws configure", "gh config", "pip config")
+	add(runner{kind: sub}, "pip", "uv", "pipenv", "rye", "poetry", "pdm", "hatch", "conda", "mamba", "gem", "bundle", "rake", "composer", "brew", "apt", "apt-get", "dnf", "yum", "pacman", "apk", "nix", "snap", "flatpak", "asdf", "mise", "gh", "glab", "systemctl", "launchctl", "tox", "nox", "ansible", "vagrant", "terraform", "tofu", "pulumi", "aws", "gcloud", "az", "sam", "fly", "heroku")
+	add(runner{kind: exact}, "conda run", "gem install", "nix run", "nix develop", "nix-shell", "gh alias", "gh extension", "ansible-playbook", "uv tool", "gh api", "aws configure", "gh config", "pip config")
+}
+
+// projects are what builds whole projects and runs containers.
+func projects(add func(runner, ...string)) {
 	add(runner{kind: sub, flags: []string{"-f", "--file", "--makefile", "-C", "--directory", "-I", "--include-dir", "-E", "--eval", "-o", "="}}, "make", "gmake", "bmake", "just", "task", "ninja", "mage", "invoke", "fab", "grunt", "gulp", "bazel", "cmake", "meson", "ant", "sbt", "lein", "mix", "rebar3", "stack", "cabal", "gradle", "gradlew", "mvn", "mvnw")
-	add(runner{kind: exact}, "bazel run", "cmake -E", "cmake -P", "mix run", "stack exec", "cabal exec", "cabal run", "stack run", "sbt run")
+	add(runner{kind: exact}, "bazel run", "mix run")
 	add(runner{kind: sub, flags: []string{"-H", "--host", "--context", "--kubeconfig", "--config"}}, "docker", "podman", "nerdctl", "kubectl", "oc", "helm", "docker compose", "docker-compose", "docker container", "docker image", "podman compose", "minikube", "k3s", "lxc", "incus", "multipass")
-	add(runner{kind: exact, inner: true}, "docker run", "docker exec", "docker create", "docker compose run", "docker compose exec", "docker-compose run", "docker-compose exec", "docker container run", "docker container exec", "docker container create",
-		"podman run", "podman exec", "podman create", "podman unshare", "nerdctl run", "nerdctl exec", "kubectl exec", "kubectl run", "kubectl debug", "kubectl config", "kubectl apply", "kubectl edit", "kubectl plugin", "oc exec", "oc run", "oc rsh", "helm plugin", "docker plugin", "docker context", "lxc exec", "incus exec", "multipass exec")
+	add(runner{kind: exact, inner: true}, "docker run", "docker create", "docker compose run", "docker-compose run", "docker container run", "docker container create",
+		"podman run", "podman create", "podman unshare", "nerdctl run", "kubectl exec", "kubectl run", "kubectl debug", "kubectl config", "kubectl apply", "kubectl edit", "kubectl plugin", "oc exec", "oc run", "oc rsh", "helm plugin", "docker plugin", "docker context", "lxc exec", "incus exec", "multipass exec")
+	add(runner{kind: wrap, skip: 1, inner: true}, "docker exec", "docker container exec", "docker compose exec", "docker-compose exec", "podman exec", "nerdctl exec")
 	add(runner{flags: []string{"-fplugin", "-wrapper", "-specs", "-B", "@", "-o"}}, "gcc", "g++", "cc", "c++", "clang", "clang++", "tcc", "ld", "as", "rustc", "javac", "tsc")
 }
 

@@ -193,17 +193,7 @@ func (m Model) told(w *writer, it item) {
 		w.words(p.Error, m.c.Words(m.steps.failed))
 		return
 	}
-	results := map[string]*harness.ToolResult{}
-	for _, r := range m.steps.list {
-		if r.Message == nil {
-			continue
-		}
-		for _, part := range r.Message.Parts {
-			if part.Result != nil {
-				results[part.Result.CallID] = part.Result
-			}
-		}
-	}
+	results := resultsOf(m.steps.list)
 	for _, r := range m.steps.list {
 		if w.full() {
 			w.more = true
@@ -225,6 +215,22 @@ func (m Model) told(w *writer, it item) {
 			}
 		}
 	}
+}
+
+// resultsOf are the results of calls, by the call's id.
+func resultsOf(records []harness.Record) map[string]*harness.ToolResult {
+	out := map[string]*harness.ToolResult{}
+	for _, r := range records {
+		if r.Message == nil {
+			continue
+		}
+		for _, part := range r.Message.Parts {
+			if part.Result != nil {
+				out[part.Result.CallID] = part.Result
+			}
+		}
+	}
+	return out
 }
 
 func outcome(r *harness.ToolResult) string {

@@ -19,6 +19,9 @@ import (
 // waits for, so that nobody answers with what was meant for the box.
 const wakeAfter = 600 * time.Millisecond
 
+// leastAsk is how many rows the dialog needs to show some of its text.
+const leastAsk = 5
+
 // asking is the dialog about what the session's run waits for.
 type asking struct {
 	run    harness.RunID
@@ -48,6 +51,9 @@ func (m Model) asks() bool {
 // already or was put off.
 func (m Model) asked() (Model, tea.Cmd) {
 	if !m.waits() {
+		if m.ask.note != "" {
+			m.notice = "that was decided already, elsewhere"
+		}
 		m.ask = asking{wake: m.ask.wake}
 		return m, nil
 	}
@@ -66,9 +72,13 @@ func (m Model) asked() (Model, tea.Cmd) {
 	n := of - len(pending) + 1
 	if same && m.ask.dialog.About(pending[0]) {
 		m.ask.dialog = m.ask.dialog.Counted(n, of)
-		return m, nil
+		if m.ask.note == "" {
+			return m, nil
+		}
+	} else {
+		m.ask.dialog = decide.New(pending[0], n, of, m.askedAt(pending[0].Call.ID)).After(m.ask.dialog)
 	}
-	m.ask.dialog = decide.New(pending[0], n, of, m.askedAt(pending[0].Call.ID)).Say(m.ask.note)
+	m.ask.dialog = m.ask.dialog.Say(m.ask.note)
 	m.ask.shown, m.ask.note = true, ""
 	return m.doze()
 }
@@ -117,7 +127,7 @@ func (m Model) reopen() (Model, tea.Cmd) {
 	case m.asks():
 		return m, nil
 	case m.own.state == accessReader:
-		m.notice = "this window is read-only: " + m.readerWords()
+		m.notice = "this window is read-only: what waits is decided where the session is open, or here after /takeover"
 		return m, nil
 	case !m.waits():
 		m.notice = decide.OffNone
@@ -139,11 +149,17 @@ func (m Model) env() decide.Env {
 	}
 	if !m.ask.dialog.Whole() {
 		// A part of a large window stays with the conversation.
-		e.Height -= m.headRows() + len(m.notices()) + m.lowRows() - 1
-		e.Height -= max(e.Height-8, 0) / 4
+		room := m.height - m.headRows() - len(m.notices()) - m.lowRows()
+		if room -= max(room-8, 0) / 4; room >= leastAsk {
+			e.Height = room
+		}
 	}
 	return e
 }
+
+// askWhole reports whether the dialog has the whole screen: because it was
+// asked for, or because less would show nothing.
+func (m Model) askWhole() bool { return m.asks() && m.env().Height == m.height-1 }
 
 // dialog are the dialog's keys, all off when it is not on screen.
 func (m Model) dialogKeys() []render.Binding {
@@ -239,7 +255,6 @@ func (m Model) refused(msg startedMsg) (Model, tea.Cmd) {
 		return m, m.findOpen()
 	case errors.Is(msg.err, harness.ErrNotFound):
 		m.ask.note = "That was decided already, elsewhere. This waits now."
-		m.notice = "that was decided already, elsewhere"
 		return m, tea.Batch(m.findOpen(), m.reload())
 	}
 	words := m.deps.Words(msg.err)

@@ -88,8 +88,8 @@ func first(i int, lines []string) []string {
 	return lines
 }
 
-// known tells of the item's tool calls what can change: results, and whether
-// a call is running.
+// known tells of the item's tool calls what can change: results, whether a call
+// waits for a decision, and whether it is running.
 func (d desk) known(it item) int {
 	if it.rec.Message == nil || it.rec.Message.Role != harness.RoleAssistant {
 		return 0
@@ -99,9 +99,13 @@ func (d desk) known(it item) int {
 		if p.Kind != harness.PartCall || p.Call == nil {
 			continue
 		}
-		if d.m.results[p.Call.ID] != nil {
+		n *= 4
+		switch {
+		case d.m.results[p.Call.ID] != nil:
+			n += 3
+		case d.m.pending(p.Call.ID) != nil:
 			n += 2
-		} else if d.m.turn.runs(it.rec.Run) {
+		case d.m.turn.runs(it.rec.Run):
 			n++
 		}
 	}

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,6 +25,8 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{Kind: WantSessions}
 	case "memory":
 		return m, nil, Intent{Kind: WantMemory}
+	case "runs":
+		return m, nil, Intent{Kind: WantRuns}
 	case "permissions":
 		return m, nil, Intent{Kind: WantPermissions}
 	case "help":
@@ -44,10 +45,12 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		m, cmd = m.retry()
 	case "model":
 		m, cmd = m.model(p.Arg)
-	case "runs":
-		cmd = m.listRuns()
 	case "approve":
 		m, cmd = m.reopen()
+	case "todos":
+		m, cmd = m.findTodos()
+	case "tools":
+		m = m.listTools()
 	case "takeover":
 		m, cmd = m.takeOver()
 	case "doctor":
@@ -265,44 +268,6 @@ func (msg modelMsg) apply(m Model) (Model, tea.Cmd) {
 		cmd = tea.Batch(cmd, m.noteChange(harness.ConfigChange{Key: "model", Old: msg.old, New: msg.setup.Run.Model}))
 	}
 	return m, cmd
-}
-
-// runsMsg brings the list of unfinished runs.
-type runsMsg struct {
-	to
-	runs []harness.Run
-	err  error
-}
-
-// listRuns reads the unfinished runs of all sessions.
-func (m Model) listRuns() tea.Cmd {
-	ctx, d, to := m.ctx, m.deps, m.to()
-	return func() tea.Msg {
-		runs, err := d.Engine.List(ctx, harness.RunFilter{Unfinished: true})
-		return runsMsg{to, runs, err}
-	}
-}
-
-func (msg runsMsg) apply(m Model) (Model, tea.Cmd) {
-	if msg.err != nil && !errors.Is(msg.err, harness.ErrNotFound) {
-		return m.trouble(msg.err)
-	}
-	if len(msg.runs) == 0 {
-		m.notice = "no run is unfinished"
-		return m, nil
-	}
-	var b strings.Builder
-	b.WriteString("unfinished runs (/sessions opens their sessions):")
-	for _, r := range msg.runs {
-		state := string(r.Status)
-		if r.Interrupted {
-			state = string(harness.MarkInterrupted)
-		}
-		fmt.Fprintf(&b, "\n  %s  session %s  %s  %s", r.ID, r.Session, state, m.desk().at(r.Updated))
-	}
-	m.pages.add(item{quiet: b.String()})
-	m.pages.follow = true
-	return m, nil
 }
 
 // notedMsg brings a record that was added to the conversation.

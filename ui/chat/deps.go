@@ -34,8 +34,17 @@ type Setup struct {
 	Notice string
 }
 
-// Deps are what chats need of the rest of the program. All fields but Facts
-// and Keys are required.
+// ToolLine is a tool as it is listed.
+type ToolLine struct {
+	Name string
+	// Permission is "allow", "ask" or "deny", as the tool itself has it.
+	Permission string
+	// Help is one sentence about it.
+	Help string
+}
+
+// Deps are what chats need of the rest of the program. All fields but
+// Facts, Keys, User and Tools are required.
 type Deps struct {
 	Engine     harness.Engine
 	Transcript harness.Transcript
@@ -48,6 +57,8 @@ type Deps struct {
 	// Config resolves the configuration of a session's next turn. It is called
 	// in a command and may read files.
 	Config func(ctx context.Context, s harness.Session) (Setup, error)
+	// Tools lists the tools of the next turn; nil if there is no such list.
+	Tools func() []ToolLine
 	// Words turns an error into one sentence for the person.
 	Words func(error) string
 	// Holder is this window.

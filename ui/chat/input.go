@@ -194,7 +194,7 @@ func (m Model) move(action string) (Model, tea.Cmd) {
 
 // wheel scrolls by a notch of the wheel.
 func (m Model) wheel(msg tea.MouseMsg) Model {
-	if m.asks() && m.ask.dialog.Whole() {
+	if m.askWhole() {
 		lines := map[tea.MouseButton]int{tea.MouseButtonWheelUp: -wheelLines, tea.MouseButtonWheelDown: wheelLines}[msg.Button]
 		m.ask.dialog = m.ask.dialog.Scroll(lines, m.env())
 		return m

@@ -96,9 +96,16 @@ func (m Model) readerWords() string {
 		key = "/takeover"
 	}
 	if m.own.holder.PID == 0 {
-		return "no other window has this session open now" + dot + key + " takes it"
+		words := "no other window has this session open now" + dot + key + " takes it"
+		if m.own.waits != nil {
+			words = m.pendingWords(m.own.waits) + dot + words
+		}
+		return words
 	}
 	who := "open in " + m.own.holder.String() + dot
+	if m.own.waits != nil {
+		who = m.pendingWords(m.own.waits) + dot + "it is decided in " + m.own.holder.String() + dot
+	}
 	switch {
 	case m.own.silent:
 		return who + key + " again takes the session by force"

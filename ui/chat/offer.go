@@ -83,6 +83,9 @@ func (m Model) openWords() string {
 	case harness.RunRunning, harness.RunCompleted, harness.RunCancelled:
 	}
 	if at := m.open.Updated; !at.IsZero() {
+		if m.waits() {
+			what += ", since"
+		}
 		what += " " + at.In(m.deps.Now().Location()).Format("15:04")
 	}
 	if e := m.open.Error; e != nil {

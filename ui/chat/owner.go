@@ -38,6 +38,8 @@ type ownership struct {
 	state  access
 	lease  harness.Lease
 	holder harness.Holder // who owns it, for a reader
+	// waits is a run that waits for a decision in the owner's window.
+	waits *harness.Run
 	// asking says that the owner was asked, silent that it did not answer.
 	asking, silent bool
 	// looking says that a look at the store is under way, again that the

@@ -14,6 +14,7 @@ type peekMsg struct {
 	session *harness.Session
 	records []harness.Record
 	partial *harness.Partial
+	waits   *harness.Run // a run that waits for a decision
 	err     error
 }
 
@@ -42,9 +43,14 @@ func (m Model) peek() tea.Cmd {
 		for _, r := range runs {
 			full, err := d.Engine.Get(ctx, r.ID)
 			switch {
-			case err == nil && full.Partial != nil:
-				out.partial = full.Partial
-			case err != nil && !errors.Is(err, harness.ErrNotFound):
+			case err == nil:
+				if full.Partial != nil {
+					out.partial = full.Partial
+				}
+				if full.Status == harness.RunAwaiting && len(full.Pending) > 0 {
+					out.waits = &full
+				}
+			case !errors.Is(err, harness.ErrNotFound):
 				out.err = err
 			}
 		}
@@ -65,7 +71,7 @@ func (msg peekMsg) apply(m Model) (Model, tea.Cmd) {
 		return m, again
 	}
 	m = m.describes(*msg.session)
-	m.own.holder = harness.Holder{}
+	m.own.holder, m.own.waits = harness.Holder{}, msg.waits
 	if msg.session.Owner != nil {
 		m.own.holder = *msg.session.Owner
 	}

@@ -29,6 +29,8 @@ func Slashes() []Slash {
 		{Name: "retry", Help: "answer the last message again"},
 		{Name: "model", Other: []string{"models"}, Arg: "[PROVIDER/NAME]", Help: "show or change the model of this session"},
 		{Name: "runs", Help: "list the runs: what goes on, waits or is unfinished"},
+		{Name: "todos", Other: []string{"todo", "plan"}, Help: "show the last list of what is to be done"},
+		{Name: "tools", Help: "list the tools, and which of them ask"},
 		{Name: "permissions", Other: []string{"rules", "allowed"}, Help: "show and revoke what may run without asking"},
 		{Name: "approve", Other: []string{"decide"}, Help: "decide what waits"},
 		{Name: "takeover", Help: "take this session over from another window"},

@@ -4,11 +4,35 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"cairn/harness"
+	"cairn/themes"
 	"cairn/ui/render"
+)
+
+// The tools whose calls are shown in a way of their own.
+const (
+	toolCommand = "run_command"
+	toolWrite   = "write_file"
+	toolEdit    = "edit_file"
+	toolTodos   = "write_todos"
+	toolAsk     = "ask_user"
+)
+
+// The statuses of an item of a list of what is to be done; any other is open.
+const (
+	todoNow  = "in_progress"
+	todoDone = "completed"
+)
+
+// What the loop says in place of a result, as these lines begin.
+const (
+	saidDeclined = "permission denied by the person"
+	saidDenied   = "permission denied: "
+	saidNotRun   = "not run: "
 )
 
 // call is a tool call on one line, and its input and result below it when
@@ -19,31 +43,260 @@ func (d desk) call(c *harness.ToolCall, running bool) []string {
 	if d.l.details {
 		mark = d.l.theme.Ornaments.Open
 	}
-	state, paint := "no result", o.Warning
-	switch {
-	case res == nil && running:
-		state, paint = "running"+d.l.theme.Ornaments.Ellipsis, o.Muted
-	case res == nil:
-	case res.Unknown:
-		state, paint = "outcome unknown", o.Warning
-	case res.Failed:
-		state, paint = "failed: "+firstLine(res.Text), o.Error
-	default:
-		state, paint = summary(res.Text), o.Muted
-	}
+	state, paint := d.state(c, res, running)
 	line := o.Muted.On(mark+" tool  ") + o.Strong.On(render.SafeLine(c.Name))
-	if arg := inputWords(c); arg != "" {
+	if arg := d.argument(c); arg != "" {
 		line += "  " + render.Truncate(render.SafeLine(arg), argWidth, d.l.theme.Ornaments.Ellipsis)
 	}
 	out := []string{d.fit(line + "  " + paint.On(render.SafeLine(state)))}
+	out = append(out, d.below(c, res)...)
 	if !d.l.details {
 		return out
 	}
-	out = append(out, d.indent(inputText(c), resultLines)...)
+	out = append(out, d.input(c)...)
 	if res != nil {
 		out = append(out, d.indent(res.Text, resultLines)...)
 	}
 	return out
+}
+
+// state says in words where a call stands.
+func (d desk) state(c *harness.ToolCall, res *harness.ToolResult, running bool) (string, themes.Paint) {
+	o := d.l.theme.Paints
+	switch p := d.m.pending(c.ID); {
+	case res == nil && p != nil && p.Uncertain:
+		return "outcome unknown, waits for a decision", o.Warning
+	case res == nil && p != nil && p.Question():
+		return "waits for an answer", o.Warning
+	case res == nil && p != nil:
+		return "waits for approval", o.Warning
+	case res == nil && running:
+		return "running" + d.l.theme.Ornaments.Ellipsis, o.Muted
+	case res == nil:
+		return "no result", o.Warning
+	case res.Unknown:
+		return "outcome unknown", o.Warning
+	}
+	first := firstLine(res.Text)
+	if why, ok := strings.CutPrefix(first, saidDeclined); ok {
+		return "declined" + why, o.Warning
+	}
+	if why, ok := strings.CutPrefix(first, saidDenied); ok {
+		return "denied: " + why, o.Warning
+	}
+	switch {
+	case strings.HasPrefix(first, saidNotRun):
+		return first, o.Warning
+	case res.Failed:
+		return "failed: " + first, o.Error
+	}
+	return resultWords(c.Name, res.Text), o.Muted
+}
+
+// resultWords is a result in few words.
+func resultWords(name, text string) string {
+	switch name {
+	case toolCommand:
+		return commandWords(text)
+	case toolWrite, toolEdit:
+		return changeCount(text)
+	case toolAsk:
+		return "answered"
+	case toolTodos:
+		if at := strings.LastIndexByte(text, '('); at >= 0 && strings.HasSuffix(text, ")") {
+			return text[at+1 : len(text)-1]
+		}
+	}
+	return summary(text)
+}
+
+// commandWords is how a command ended, which is the last line of its result,
+// and how much it said.
+func commandWords(text string) string {
+	text = strings.TrimRight(text, "\n")
+	at := strings.LastIndexByte(text, '\n')
+	said, ending := text[:max(at, 0)], text[at+1:]
+	if said == "" || said == "(no output)" {
+		return ending
+	}
+	return ending + ", " + count(strings.Count(said, "\n")+1, "line")
+}
+
+// changeCount makes "+14 -0" of the numbers in a result such as "changed
+// row.go: 900 bytes, 14 lines added, 0 lines removed".
+func changeCount(text string) string {
+	line := firstLine(text)
+	verb, _, _ := strings.Cut(line, " ")
+	numbers := map[string]string{}
+	for _, part := range strings.Split(line, ", ") {
+		f := strings.Fields(part)
+		if len(f) == 3 && (f[1] == "line" || f[1] == "lines") {
+			numbers[f[2]] = f[0]
+		}
+	}
+	if numbers["added"] == "" || numbers["removed"] == "" {
+		return summary(text)
+	}
+	return verb + " +" + numbers["added"] + " -" + numbers["removed"]
+}
+
+// pending is what waits for a decision about a call, nil if nothing does.
+func (m Model) pending(call string) *harness.Pending {
+	run := m.own.waits
+	if m.waits() {
+		run = m.open
+	}
+	if run == nil {
+		return nil
+	}
+	i := slices.IndexFunc(run.Pending, func(p harness.Pending) bool { return p.Call.ID == call })
+	if i < 0 {
+		return nil
+	}
+	return &run.Pending[i]
+}
+
+// fields are the arguments of a call by name, nil if they are no object.
+func fields(c *harness.ToolCall) map[string]any {
+	var f map[string]any
+	if c.Malformed != "" || json.Unmarshal(c.Input, &f) != nil {
+		return nil
+	}
+	return f
+}
+
+// argument is a call's input in few words: what tells most of it.
+func (d desk) argument(c *harness.ToolCall) string {
+	key := map[string]string{toolCommand: "command", toolWrite: "path", toolEdit: "path", toolAsk: "question"}[c.Name]
+	if c.Name == toolTodos && len(todos(c)) > 0 {
+		return ""
+	}
+	text, ok := fields(c)[key].(string)
+	if !ok {
+		return inputWords(c)
+	}
+	text = strings.TrimSpace(text)
+	if first := firstLine(text); first != text {
+		return first + d.l.theme.Ornaments.Ellipsis
+	}
+	return text
+}
+
+// below is what is always shown of a call: the list of what is to be done, a
+// question and its answer.
+func (d desk) below(c *harness.ToolCall, res *harness.ToolResult) []string {
+	switch c.Name {
+	case toolTodos:
+		return d.checklist(todos(c))
+	case toolAsk:
+		if res == nil || res.Failed || res.Unknown {
+			return nil
+		}
+		var out []string
+		question, _ := fields(c)["question"].(string)
+		if question = strings.TrimSpace(question); strings.Contains(question, "\n") || render.Width(question) > argWidth {
+			out = append(out, d.wrapped(question, d.l.theme.Paints.Muted)...)
+		}
+		return append(out, d.wrapped(d.l.theme.Ornaments.Right+" "+strings.TrimSpace(res.Text), "")...)
+	}
+	return nil
+}
+
+// wrapped sets text off by four cells.
+func (d desk) wrapped(text string, paint themes.Paint) []string {
+	lines := render.Wrap(render.Safe(text), max(d.l.width-4, 1))
+	for i, l := range lines {
+		lines[i] = d.fit("    " + paint.On(l))
+	}
+	return lines
+}
+
+// todo is one item of a list of what is to be done.
+type todo struct {
+	Text   string `json:"text"`
+	Status string `json:"status"`
+}
+
+// todos are the items of a call that writes them.
+func todos(c *harness.ToolCall) []todo {
+	var in struct {
+		Todos []todo `json:"todos"`
+	}
+	if c.Malformed != "" || json.Unmarshal(c.Input, &in) != nil {
+		return nil
+	}
+	return in.Todos
+}
+
+// checklist shows a list of what is to be done below its call.
+func (d desk) checklist(list []todo) []string {
+	paints := map[string]themes.Paint{todoDone: d.l.theme.Paints.Muted, todoNow: d.l.theme.Paints.Strong}
+	out := d.items(list)
+	for i, l := range out {
+		out[i] = d.fit("    " + paints[list[i].Status].On(l))
+	}
+	return out
+}
+
+// items are a list of what is to be done, one a line, safe to draw.
+func (d desk) items(list []todo) []string {
+	o := d.l.theme.Ornaments
+	out := make([]string, len(list))
+	for i, t := range list {
+		out[i] = o.Todo + " " + render.SafeLine(t.Text)
+		switch t.Status {
+		case todoDone:
+			out[i] = o.Ticked + " " + render.SafeLine(t.Text)
+		case todoNow:
+			out[i] += " (now)"
+		}
+	}
+	return out
+}
+
+// input is a call's input as the details show it: a command as it is, a change
+// with signs, everything else as JSON.
+func (d desk) input(c *harness.ToolCall) []string {
+	f := fields(c)
+	text := func(key string) string { s, _ := f[key].(string); return s }
+	p := d.l.theme.Paints
+	switch {
+	case c.Name == toolCommand && text("command") != "":
+		return d.signed("$ ", text("command"), p.Muted)
+	case c.Name == toolEdit && text("old") != "":
+		return append(d.signed("- ", text("old"), p.Deleted), d.signed("+ ", text("new"), p.Inserted)...)
+	case c.Name == toolWrite && text("content") != "":
+		return d.signed("+ ", text("content"), p.Inserted)
+	case c.Name == toolTodos && len(todos(c)) > 0:
+		return nil
+	}
+	return d.indent(inputText(c), resultLines)
+}
+
+// signed is indented text with a sign before each of its lines.
+func (d desk) signed(sign, text string, paint themes.Paint) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	rest := len(lines) - resultLines
+	var out []string
+	for _, l := range lines[:min(len(lines), resultLines)] {
+		for i, row := range render.HardWrap(render.Safe(l), max(d.l.width-4-len(sign), 1)) {
+			if i > 0 {
+				row = strings.Repeat(" ", len(sign)) + row
+			} else {
+				row = sign + row
+			}
+			out = append(out, d.fit("    "+paint.On(row)))
+		}
+	}
+	return append(out, d.cut(rest)...)
+}
+
+// cut says how many lines are left out.
+func (d desk) cut(rest int) []string {
+	if rest <= 0 {
+		return nil
+	}
+	return []string{d.fit(d.l.theme.Paints.Muted.On(fmt.Sprintf("    %s %d more lines", d.l.theme.Ornaments.Ellipsis, rest)))}
 }
 
 // indent sets text off by four cells, at most limit lines of it.
@@ -52,15 +305,11 @@ func (d desk) indent(text string, limit int) []string {
 		return nil
 	}
 	lines := render.HardWrap(render.Safe(strings.TrimRight(text, "\n")), max(d.l.width-4, 1))
-	rest := len(lines) - limit
 	var out []string
 	for _, l := range lines[:min(len(lines), limit)] {
 		out = append(out, d.fit("    "+d.l.theme.Paints.Muted.On(l)))
 	}
-	if rest > 0 {
-		out = append(out, d.fit(d.l.theme.Paints.Muted.On(fmt.Sprintf("    %s %d more lines", d.l.theme.Ornaments.Ellipsis, rest))))
-	}
-	return out
+	return append(out, d.cut(len(lines)-limit)...)
 }
 
 // inputWords is a call's input in few words: the value of a single text, or

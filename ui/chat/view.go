@@ -40,7 +40,7 @@ func (m Model) View() string {
 	if m.small() {
 		return render.Truncate("the window is too small", m.width, "") + strings.Repeat("\n", m.height-1)
 	}
-	if m.asks() && m.ask.dialog.Whole() {
+	if m.askWhole() {
 		return widget.Frame(append(m.ask.dialog.View(m.env()).Lines, m.hints()), m.width, m.height)
 	}
 	f := m.foot()
@@ -63,7 +63,7 @@ func (m Model) Cursor() (x, y int, visible bool) {
 	if m.asks() {
 		e := m.env()
 		drawn := m.ask.dialog.View(e)
-		if m.ask.dialog.Whole() {
+		if m.askWhole() {
 			return drawn.X, drawn.Y, drawn.Caret
 		}
 		if drawn.Caret {
@@ -112,7 +112,7 @@ func (m Model) lowRows() int {
 
 // boxLines is how many rows of the box are seen.
 func (m Model) boxLines(l compose.Layout) int {
-	if m.past.searching {
+	if m.past.searching || m.asks() && m.height < ruleHeight {
 		return 1
 	}
 	return min(len(l.Rows), max(min(boxRows, m.height/3), 1))

@@ -28,6 +28,19 @@ func (a asking) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harnes
 type Ran struct {
 	mu    sync.Mutex
 	calls []string
+	hangs bool
+}
+
+// Hang has calls not end from now on, until they are stopped.
+func (r *Ran) Hang() { r.set(true) }
+
+// Work has calls end at once again.
+func (r *Ran) Work() { r.set(false) }
+
+func (r *Ran) set(hangs bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hangs = hangs
 }
 
 // Calls are the inputs so far, in order.
@@ -37,10 +50,12 @@ func (r *Ran) Calls() []string {
 	return append([]string(nil), r.calls...)
 }
 
-func (r *Ran) add(input string) {
+// add notes a call and says whether it is not to end.
+func (r *Ran) add(input string) (hangs bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls = append(r.calls, input)
+	return r.hangs
 }
 
 // Asking gives the model a tool that asks before it runs, and shows p. It
@@ -48,8 +63,11 @@ func (r *Ran) add(input string) {
 func (w *World) Asking(name string, p harness.Proposal) *Ran {
 	w.tb.Helper()
 	ran := new(Ran)
-	t, err := tool.New(name, "a tool of the test", func(_ context.Context, c tool.Call, _ map[string]any) (string, error) {
-		ran.add(string(c.Input))
+	t, err := tool.New(name, "a tool of the test", func(ctx context.Context, c tool.Call, _ map[string]any) (string, error) {
+		if ran.add(string(c.Input)) {
+			<-ctx.Done()
+			return "", ctx.Err()
+		}
 		return "ran", nil
 	}, tool.WithPermission(tool.Ask))
 	if err == nil {

@@ -54,7 +54,7 @@ func NewWorld(tb testing.TB) *World {
 // would have it.
 func (w *World) NewEngine() *run.Local {
 	e := run.NewLocal(run.Options{
-		Journal: w.Store.Journal(), Transcript: w.Store.Transcript(), Engine: mem.Engine, Now: time.Now,
+		Grants: w.Store.Grants(), Journal: w.Store.Journal(), Transcript: w.Store.Transcript(), Engine: mem.Engine, Now: time.Now,
 		Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
 			return agent.Steps{
 				Model: w.Model, Info: model.Info{ID: "test/parrot", Local: true}, Tools: w.Tools, Policy: asking{w}, Now: time.Now,

@@ -77,7 +77,10 @@ type Dialog struct {
 	// change are beside each other.
 	whole, side bool
 	note        string
-	laid        *memo
+	// warned is the scope whose rule was brought on screen because it was not
+	// to be seen when it was chosen.
+	warned harness.GrantScope
+	laid   *memo
 }
 
 // Env is what a dialog depends on besides itself.
@@ -137,8 +140,15 @@ func (d Dialog) Counted(n, of int) Dialog {
 	return d
 }
 
-// Say shows a sentence in the dialog, such as why a decision was not taken. An
-// edited rule is open again, to be mended.
+// After takes over what was written in an earlier dialog about the same call.
+func (d Dialog) After(old Dialog) Dialog {
+	if old.laid != nil && old.p.Call.ID == d.p.Call.ID {
+		d.texts = old.texts
+	}
+	return d
+}
+
+// Say shows a sentence in the dialog, such as why a decision was not taken.
 func (d Dialog) Say(text string) Dialog {
 	d.note = text
 	return d
@@ -173,8 +183,10 @@ func (d Dialog) Unsaved() bool {
 type choice struct {
 	action string
 	index  int // of an option
-	// word names it in a few letters, text in full; rule is what it would make.
+	// word names it in a few letters, text in full; rule is what it would make,
+	// for scope.
 	word, text, rule string
+	scope            harness.GrantScope
 }
 
 // choices are the rows, the one with the draft last so that none moves when it
@@ -201,10 +213,10 @@ func (d Dialog) choices(draft bool) []choice {
 	}
 	list := []choice{{action: Once, word: "once", text: "allow once"}}
 	if r := d.rules[harness.ScopeSession]; r != "" {
-		list = append(list, choice{action: Session, word: "session", text: "allow for this session", rule: r})
+		list = append(list, choice{action: Session, word: "session", text: "allow for this session", rule: r, scope: harness.ScopeSession})
 	}
 	if r := d.rules[harness.ScopeAlways]; r != "" {
-		list = append(list, choice{action: Always, word: "always", text: "always allow", rule: r})
+		list = append(list, choice{action: Always, word: "always", text: "always allow", rule: r, scope: harness.ScopeAlways})
 	}
 	list = append(list, choice{action: Refuse, word: "refuse", text: "refuse, and tell it why"})
 	if draft {

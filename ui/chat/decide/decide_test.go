@@ -308,3 +308,25 @@ func TestARuleThatIsNotOfferedIsNotThere(t *testing.T) {
 		}
 	}
 }
+
+func TestNoRuleIsMadeUnseen(t *testing.T) {
+	t.Parallel()
+	e := env(t, 40, 5)
+	d := dialog(harness.Proposal{Kind: harness.ProposalCommand, Body: "go test ./importer/... -run TestBlankVAT", Session: "shell(=s)", Always: "shell(=always)"})
+	if shown := text(d.View(e)); strings.Contains(shown, "shell(=always)") {
+		t.Fatalf("the rule is on screen already:\n%s", shown)
+	}
+	d, out := d.Do(Always, e)
+	if out.Decision != nil {
+		t.Fatalf("a rule was made unseen: %+v", out.Decision)
+	}
+	if shown := text(d.View(e)); !strings.Contains(shown, "shell(=always)") {
+		t.Errorf("the rule is not on screen:\n%s", shown)
+	}
+	if _, out = d.Do(Session, e); out.Decision != nil && !strings.Contains(text(d.View(e)), "shell(=s)") {
+		t.Errorf("the other rule was made unseen: %+v", out.Decision)
+	}
+	if _, out = d.Do(Always, e); out.Decision == nil || out.Decision.Rule != "shell(=always)" {
+		t.Errorf("the second time decided %+v", out.Decision)
+	}
+}

@@ -41,23 +41,23 @@ func (d Dialog) table(e Env) []render.Binding {
 		return render.Binding{Action: action, Keys: keys, Help: help, Group: "Deciding", Rank: rank}
 	}
 	list := []render.Binding{
-		b(Once, "approve once", 1, "y"),
-		b(Session, "approve for the session", 2, "s"),
-		b(Always, "approve always", 3, "a"),
-		b(Refuse, "refuse", 4, "n"),
-		b(WithText, "refuse with the draft", 5, "d"),
-		b(Result, "give a result", 1, "g"),
-		b(Again, "run again", 2, "r"),
-		b(Abort, "abort the turn", 3, "a"),
-		b(EditRule, "edit rule", 7, "e"),
-		b(Side, "side by side", 8, "v"),
-		b(Whole, "full text", 9, "v", "f", "ctrl+x v"),
+		b(Once, "approve once", 0, "y"),
+		b(Session, "approve for the session", 0, "s"),
+		b(Always, "approve always", 0, "a"),
+		b(Refuse, "refuse, and say why", 0, "n"),
+		b(WithText, "refuse, with the draft as the reason", 0, "d"),
+		b(Result, "give the result of an uncertain call", 0, "g"),
+		b(Again, "run it again", 0, "r"),
+		b(Abort, "abort the turn", 0, "a"),
+		b(EditRule, "edit the rule", 3, "e"),
+		b(Side, "side by side", 4, "v"),
+		b(Whole, "full text", 5, "v", "f", "ctrl+x v"),
 		b(PageUp, "scroll up", 0, "pgup"),
 		b(PageDown, "scroll down", 0, "pgdown"),
 		b(Up, "choice above", 0, "up"),
 		b(Down, "choice below", 0, "down"),
-		b(Choose, "take the highlighted choice", 0, "enter"),
-		b(Later, later, 10, "esc"),
+		b(Choose, "highlighted", 1, "enter"),
+		b(Later, later, 2, "esc"),
 	}
 	var side []string
 	for i := range list {
@@ -65,6 +65,10 @@ func (d Dialog) table(e Env) []render.Binding {
 			list[i].Keys = own
 		}
 		switch list[i].Action {
+		case Choose:
+			if d.mode != choosing { // the line below the text says what it does
+				list[i].Rank = 0
+			}
 		case Side:
 			side = list[i].Keys
 		case Whole: // of a change in a wide window the other key does it

@@ -14,8 +14,11 @@ func (d Dialog) Do(action string, e Env) (Dialog, Outcome) {
 	if action != PageUp && action != PageDown && action != Whole && action != Side {
 		d.note = ""
 	}
-	digit := d.digit
-	d.digit = ""
+	digit, warned := d.digit, d.warned
+	d.digit, d.warned = "", ""
+	if action == PageUp || action == PageDown {
+		d.warned = warned
+	}
 	switch action {
 	case Up, Down:
 		return d.moved(action, e), Outcome{}
@@ -34,9 +37,10 @@ func (d Dialog) Do(action string, e Env) (Dialog, Outcome) {
 	case Later:
 		return d.back()
 	case Choose:
-		d.digit = digit
+		d.digit, d.warned = digit, warned
 		return d.chosen(e)
 	}
+	d.warned = warned
 	return d.take(choice{action: action}, e)
 }
 
@@ -116,9 +120,9 @@ func (d Dialog) take(c choice, e Env) (Dialog, Outcome) {
 	case Once:
 		return d.decision(harness.Decision{How: harness.DecideApprove, Scope: harness.ScopeOnce})
 	case Session:
-		return d.decision(harness.Decision{How: harness.DecideApprove, Scope: harness.ScopeSession, Rule: d.rules[harness.ScopeSession]})
+		return d.grant(harness.ScopeSession, e)
 	case Always:
-		return d.decision(harness.Decision{How: harness.DecideApprove, Scope: harness.ScopeAlways, Rule: d.rules[harness.ScopeAlways]})
+		return d.grant(harness.ScopeAlways, e)
 	case Refuse:
 		d.mode, d.whole = reasoning, false
 	case WithText:
@@ -148,6 +152,24 @@ func (d Dialog) take(c choice, e Env) (Dialog, Outcome) {
 		return d.decision(harness.Decision{How: harness.DecideAnswer, Text: text})
 	}
 	return d, Outcome{}
+}
+
+// grant approves with a rule, which must have been on screen.
+func (d Dialog) grant(scope harness.GrantScope, e Env) (Dialog, Outcome) {
+	l := d.layout(e)
+	if at, scrolls := l.rules[scope]; scrolls && d.warned != scope && (at < l.top || at >= l.top+l.room) {
+		d.warned = scope
+		d.note = "a new rule: choose it again"
+		for i, c := range d.choices(e.Draft) {
+			if c.scope == scope {
+				d.at = i
+			}
+		}
+		l = d.layout(e)
+		d.top = min(l.rules[scope], max(l.total-l.room, 0))
+		return d, Outcome{}
+	}
+	return d.decision(harness.Decision{How: harness.DecideApprove, Scope: scope, Rule: d.rules[scope]})
 }
 
 func (d Dialog) decision(x harness.Decision) (Dialog, Outcome) {

@@ -36,7 +36,9 @@ type layout struct {
 	// room is how many of the lines are seen, from top on; total are all.
 	room, top, total int
 	scrolls          bool
-	title            string
+	// rules are the lines at which the rules begin that scroll with the text.
+	rules map[harness.GrantScope]int
+	title string
 }
 
 // tail is what stands below the text: a sentence, the choices, the field.
@@ -81,15 +83,14 @@ func (d Dialog) hidden(l layout, e Env) string {
 		parts = append(parts, count(l.top, "line")+" above")
 	}
 	words := " " + o.Ellipsis + " " + strings.Join(parts, ", ")
-	keys := d.key(PageUp, e) + " " + d.key(PageDown, e)
-	if d.key(PageUp, e) == "" {
-		keys = ""
+	whole := d.key(Whole, e) + " full text"
+	if d.whole {
+		whole = ""
 	}
-	if k := d.key(Whole, e); k != "" && !d.whole {
-		keys = strings.TrimSpace(keys + " " + o.Dot + " " + k + " full text")
-	}
-	if full := words + " " + o.Dot + " " + keys; keys != "" && render.Width(full) <= e.Width {
-		words = full
+	for _, more := range []string{d.key(PageUp, e) + " " + d.key(PageDown, e), whole} {
+		if full := words + " " + o.Dot + " " + more; strings.TrimSpace(more) != "" && render.Width(full) <= e.Width {
+			words = full
+		}
 	}
 	return e.Theme.Paints.Warning.On(words)
 }
@@ -152,10 +153,11 @@ func (d Dialog) layout(e Env) layout {
 			title: d.title(e, false), pinned: append(append([]string(nil), head...), facts...), lines: body, tail: full,
 		}, left)
 	}
-	all := append(tight, d.spelt(e)...)
+	spelt, rules := d.spelt(e, len(tight))
+	all := append(tight, spelt...)
 	small := d.short(e)
 	room = e.Height - 1 - len(small.lines)
-	l := layout{title: d.title(e, true), lines: all, tail: small}
+	l := layout{title: d.title(e, true), lines: all, tail: small, rules: rules}
 	if len(all) <= room {
 		l.room, l.total = len(all), len(all)
 		return l
@@ -234,7 +236,7 @@ func (d Dialog) choice(i int, c choice, e Env) []string {
 	}
 	if c.rule != "" {
 		text += "  " + c.rule
-		if k := d.key(EditRule, e); k != "" && d.rules[d.ruled()] == c.rule {
+		if k := d.key(EditRule, e); k != "" && d.ruled() == c.scope {
 			text += "   (edit: " + k + ")"
 		}
 	}
@@ -260,7 +262,7 @@ func (d Dialog) label(c choice, e Env) string {
 	case c.action == option:
 		return strconv.Itoa(c.index + 1)
 	case d.p.Question():
-		return "-"
+		return " "
 	}
 	return d.key(c.action, e)
 }
@@ -281,7 +283,7 @@ func (d Dialog) answer(t *tail, i int, e Env) {
 		if n > 0 {
 			mark = "   "
 		}
-		t.lines = append(t.lines, mark+"=  "+l)
+		t.lines = append(t.lines, mark+"   "+l)
 	}
 }
 
@@ -290,9 +292,9 @@ func (d Dialog) prompt() string {
 	switch d.mode {
 	case reasoning:
 		if d.p.Question() {
-			return "why you do not answer (may be empty)"
+			return "your reason (may be empty)"
 		}
-		return "why you refuse, for the model to read (may be empty)"
+		return "your reason (may be empty)"
 	case ruling:
 		scope := "always"
 		if d.editAt == harness.ScopeSession {
@@ -300,7 +302,7 @@ func (d Dialog) prompt() string {
 		}
 		return "the rule to allow " + scope
 	case resulting:
-		return "what the call returned, for the model to read"
+		return "what the call returned"
 	case choosing, modes:
 	}
 	return ""
@@ -325,7 +327,7 @@ func (d Dialog) write(t *tail, prompt string, e Env) {
 		}
 		t.lines = append(t.lines, mark+l)
 	}
-	done := map[mode]string{reasoning: "refuse", ruling: "keep the rule, nothing is allowed yet", resulting: "give it"}[d.mode]
+	done := map[mode]string{reasoning: "refuses", ruling: "keeps it", resulting: "gives it"}[d.mode]
 	hint := fmt.Sprintf(" %s %s %s %s back", d.key(Choose, e), done, e.Theme.Ornaments.Dot, d.key(Later, e))
 	if !e.Awake {
 		hint = " keys wake up 0.6 s after you stop typing"
@@ -333,18 +335,23 @@ func (d Dialog) write(t *tail, prompt string, e Env) {
 	t.lines = append(t.lines, p.Muted.On(hint))
 }
 
-// spelt are the choices in full, for where they scroll with the text.
-func (d Dialog) spelt(e Env) []string {
+// spelt are the choices in full, for where they scroll with the text, and the
+// lines at which the rules begin, counted from the first.
+func (d Dialog) spelt(e Env, first int) ([]string, map[harness.GrantScope]int) {
 	if d.mode != choosing {
-		return nil
+		return nil, nil
 	}
 	var out []string
+	rules := map[harness.GrantScope]int{}
 	for i, c := range d.choices(e.Draft) {
+		if c.rule != "" {
+			rules[c.scope] = first + len(out)
+		}
 		if c.rule != "" || c.action == option {
 			out = append(out, d.choice(i, c, e)...)
 		}
 	}
-	return out
+	return out, rules
 }
 
 // short draws the choices in as few lines as they need.

@@ -1,0 +1,350 @@
+package ui_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/uitest"
+)
+
+func TestApprovingOnceRunsTheCall(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		ran := shell(w, goTest)
+		d := wanted(w, 80, 24)
+		d.Shows("approval needed", "shell wants to run", goTest, "in ~/src/ledger", "check that the new case", "> n  refuse")
+		if got := ran.Calls(); len(got) != 0 {
+			t.Fatalf("it ran before it was approved: %q", got)
+		}
+		d.Type("y").Wait(time.Second).Shows("All done.", "approved by user at pts/101 (chat)").Hides("approval needed")
+		if got := ran.Calls(); len(got) != 1 {
+			t.Errorf("it ran %d times", len(got))
+		}
+	})
+}
+
+func TestTypingNeverApproves(t *testing.T) {
+	for _, split := range []int{2, 5, 8} {
+		in(t, func(t *testing.T, w *uitest.World) {
+			ran := shell(w, goTest)
+			d := w.Open("talk", 80, 24)
+			d.Type("run the tests").Press("enter")
+			text := "yes, a 1 p"
+			d.Type(text[:split]).Wait(uitest.Pause / 2).Hides("approval needed")
+			d.Wait(uitest.Pause).Shows("approval needed", "keys wake up 0.6 s after you stop typing")
+			for _, r := range text[split:] {
+				d.Type(string(r)).Wait(time.Second / 15)
+			}
+			d.Press("enter").Wait(time.Second/15).Shows("approval needed", "> "+text)
+			d.Paste("y\n").Shows("> "+text+"y", "approval needed")
+			d.Wait(5*time.Second).Shows("approval needed", text+"y")
+			if got := ran.Calls(); len(got) != 0 {
+				t.Errorf("typing approved %q", got)
+			}
+			draft, err := w.Store.Drafts().Load(t.Context(), "talk")
+			if err != nil || !strings.HasPrefix(draft.Text, text+"y") {
+				t.Errorf("the draft is %q, %v", draft.Text, err)
+			}
+		})
+	}
+}
+
+func TestPausingInAMessageDoesNotLoseIt(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		ran := shell(w, goTest)
+		d := w.Open("talk", 80, 24)
+		d.Type("run the tests").Press("enter").Wait(uitest.Pause).Type("what about")
+		d.Wait(time.Second).Hides("keys wake up").Type(" this, you said").Shows("> what about this, you said", "keys wake up")
+		if got := ran.Calls(); len(got) != 0 {
+			t.Errorf("typing on approved %q", got)
+		}
+	})
+}
+
+func TestTheMouseNeverApproves(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		ran := shell(w, goTest)
+		d := wanted(w, 80, 24)
+		for y := range 24 {
+			d.Send(tea.MouseMsg{X: 6, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+			d.Send(tea.MouseMsg{X: 6, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionRelease})
+		}
+		d.Wait(time.Second).Shows("approval needed")
+		if got := ran.Calls(); len(got) != 0 {
+			t.Errorf("the mouse approved %q", got)
+		}
+	})
+}
+
+func TestRefusingTellsTheModelWhy(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		steps func(d *uitest.Driver)
+		want  string
+	}{
+		{"with a reason", func(d *uitest.Driver) { d.Type("n").Type("use make").Press("enter") }, "permission denied by the person: use make"},
+		{"without one", func(d *uitest.Driver) { d.Press("enter").Press("enter") }, "permission denied by the person"},
+		{"with the draft", func(d *uitest.Driver) { d.Type("# use make").Wait(time.Second).Type("d") }, "permission denied by the person: # use make"},
+		{"with what is queued", func(d *uitest.Driver) {
+			d.Press("esc").Type("use make").Press("enter").Shows("queued 1").Press("ctrl+x", "a").Wait(time.Second).Type("d")
+		}, "permission denied by the person: use make"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				ran := shell(w, goTest)
+				d := wanted(w, 80, 24)
+				c.steps(d)
+				d.Wait(time.Second).Shows("All done.", "declined").Hides("approval needed", "queued", "> use make")
+				asked := w.Model.Asked()
+				if len(asked) != 2 || len(ran.Calls()) != 0 {
+					t.Fatalf("asked %d times, ran %q", len(asked), ran.Calls())
+				}
+				last := asked[1].Messages[len(asked[1].Messages)-1]
+				if got := last.Parts[0].Result.Text; got != c.want {
+					t.Errorf("the model read %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestSeveralCallsAreDecidedOneAfterTheOther(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		ran := w.Asking("shell", command(goTest))
+		w.Model.Then(uitest.CallsAll([2]string{"shell", `{"n":1}`}, [2]string{"shell", `{"n":2}`}), uitest.Says("All ", "done."))
+		d := wanted(w, 80, 24)
+		d.Shows("approval needed · 1 of 2").Type("y").Shows("approval needed · 2 of 2", "keys wake up")
+		d.Type("y").Wait(time.Second).Shows("> y", "2 of 2").Press("backspace").Wait(time.Second).Type("n").Press("enter")
+		d.Wait(time.Second).Shows("All done.").Hides("approval needed")
+		if got := ran.Calls(); len(got) != 1 || got[0] != `{"n":1}` {
+			t.Errorf("it ran %q", got)
+		}
+	})
+}
+
+func TestARuleIsStoredAsShownAndEdited(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		steps   func(d *uitest.Driver)
+		session harness.SessionID
+		rule    string
+	}{
+		{"session", func(d *uitest.Driver) { d.Type("s") }, "talk", "shell(=" + goTest + ")"},
+		{"always", func(d *uitest.Driver) { d.Type("a") }, "", "shell(go test)"},
+		{"edited", func(d *uitest.Driver) { d.Type("e").Press("backspace").Type(" ./importer)").Press("enter", "enter") }, "", "shell(go test ./importer)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				shell(w, goTest)
+				d := wanted(w, 80, 24)
+				c.steps(d)
+				d.Wait(time.Second).Shows("All done.")
+				grants, err := w.Store.Grants().List(t.Context(), "talk")
+				if err != nil || len(grants) != 1 || grants[0].Session != c.session || grants[0].Rule != c.rule {
+					t.Errorf("the grants are %+v, %v", grants, err)
+				}
+			})
+		})
+	}
+}
+
+func TestABadRuleIsSaidAndCanBeMended(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		ran := shell(w, goTest)
+		d := wanted(w, 80, 24)
+		d.Type("e").Press("ctrl+u").Type("shell(").Press("enter").Type("a").Wait(time.Second)
+		d.Shows("approval needed", "> shell(", "the rule to allow always")
+		if got := ran.Calls(); len(got) != 0 {
+			t.Fatalf("it ran without a rule: %q", got)
+		}
+		d.Press("ctrl+u").Type("shell(go test)").Press("enter").Type("a").Wait(time.Second).Shows("All done.")
+	})
+}
+
+func TestAnApprovalSurvivesARestart(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		ran := shell(w, goTest)
+		d := wanted(w, 80, 24)
+		d.Shows("approval needed")
+		for range 2 {
+			w.Crash()
+			d.Stop()
+			d = w.Open("talk", 80, 24)
+			d.Shows("approval needed", goTest, "check that the new case", "keys wake up").Type("y").Press("backspace")
+			if got := ran.Calls(); len(got) != 0 {
+				t.Fatalf("it ran without consent: %q", got)
+			}
+		}
+		d.Wait(time.Second).Type("y").Wait(time.Second).Shows("All done.").Hides("approval needed")
+		if got := ran.Calls(); len(got) != 1 {
+			t.Errorf("it ran %d times", len(got))
+		}
+	})
+}
+
+func TestDecidingLaterKeepsTheRunWaiting(t *testing.T) {
+	for name, reopen := range map[string]func(d *uitest.Driver){
+		"enter":    func(d *uitest.Driver) { d.Press("enter") },
+		"ctrl+x a": func(d *uitest.Driver) { d.Press("ctrl+x", "a") },
+		"/approve": func(d *uitest.Driver) { d.Type("/approve").Press("enter") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				shell(w, goTest)
+				d := wanted(w, 80, 24)
+				d.Press("esc").Shows("an approval waits: shell", "enter decides", "waits for approval").Hides("approval needed")
+				d.Type("and then").Press("enter").Shows(`queued 1: "and then"`, "an approval waits")
+				reopen(d)
+				d.Shows("approval needed", "keys wake up").Wait(time.Second).Type("y").Wait(3 * time.Second)
+				d.Shows("All done.", "echo and then").Hides("queued")
+			})
+		})
+	}
+}
+
+func TestADialogLeavesOpenWhatWasWritten(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		shell(w, goTest)
+		d := wanted(w, 80, 24)
+		d.Type("n").Type("because").Press("ctrl+c").Hides("your reason").Shows("approval needed").Type("n").Shows("> because")
+		d.Press("esc", "esc").Press("enter").Wait(time.Second).Type("n").Shows("> because")
+		d.Paste(" it is\nslow").Shows("> because it is slow", "your reason")
+	})
+}
+
+func TestAnotherWindowSeesThatADecisionWaits(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		shell(w, goTest)
+		d := wanted(w, 80, 24)
+		reader := w.Open("talk", 80, 24)
+		reader.Shows("an approval waits: shell", "it is decided in pid 101", "waits for approval").Hides("approval needed")
+		reader.Type("y").Press("backspace").Type("/approve").Press("enter").Shows("read-only")
+		d.Type("y").Wait(2 * time.Second)
+		reader.Wait(2 * time.Second).Shows("All done.").Hides("an approval waits")
+	})
+}
+
+// moved is an engine in which what waits has changed when it is decided.
+type moved struct {
+	harness.Engine
+	left int
+	err  error
+}
+
+func (e *moved) Decide(ctx context.Context, l harness.Lease, id harness.RunID, ds ...harness.Decision) (harness.RunHandle, error) {
+	if e.left--; e.left >= 0 {
+		return nil, fmt.Errorf("decide: %w", e.err)
+	}
+	return e.Engine.Decide(ctx, l, id, ds...)
+}
+
+func TestADecisionThatIsNotTakenLosesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		says string
+	}{
+		"stale":   {harness.ErrStale, "What waits has changed"},
+		"failing": {errors.New("the disk is gone"), "the disk is gone"},
+		"gone":    {harness.ErrNotFound, "decided already, elsewhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				ran := shell(w, goTest)
+				deps := w.Deps("talk", false)
+				deps.Engine = &moved{Engine: deps.Engine, left: 1, err: c.err}
+				d := w.Start(deps, 80, 24)
+				d.Type("run the tests").Press("enter").Wait(2 * time.Second).Type("n").Type("use make").Press("enter")
+				d.Wait(time.Second).Shows(c.says, "approval needed").Press("esc")
+				if got := ran.Calls(); len(got) != 0 {
+					t.Fatalf("it ran %q", got)
+				}
+				d.Type("n").Shows("> use make").Press("esc").Type("y").Wait(time.Second).Shows("All done.")
+			})
+		})
+	}
+}
+
+func TestADraftThatCouldNotGoAlongComesBack(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		shell(w, goTest)
+		deps := w.Deps("talk", false)
+		deps.Engine = &moved{Engine: deps.Engine, left: 1, err: errors.New("the disk is gone")}
+		d := w.Start(deps, 80, 24)
+		d.Type("run the tests").Press("enter").Wait(2 * time.Second).Type("# use make").Wait(time.Second).Type("d")
+		d.Wait(time.Second).Shows("> # use make", "the disk is gone", "approval needed")
+	})
+}
+
+func TestQuestionsAreAnswered(t *testing.T) {
+	question := harness.Proposal{Kind: harness.ProposalQuestion, Body: "Which one?", Choices: []string{"red", "blue"}}
+	for _, c := range []struct {
+		name  string
+		steps func(d *uitest.Driver)
+		want  string
+	}{
+		{"in words", func(d *uitest.Driver) { d.Type("yes, a nice green").Press("enter") }, "yes, a nice green"},
+		{"by number", func(d *uitest.Driver) { d.Type("2").Press("enter") }, "blue"},
+		{"by arrows", func(d *uitest.Driver) { d.Press("up", "up", "enter") }, "red"},
+		{"with the draft", func(d *uitest.Driver) {
+			d.Press("esc").Type("neither").Press("ctrl+x", "a").Wait(time.Second).Press("down", "down", "enter")
+		}, "neither"},
+		{"not", func(d *uitest.Driver) { d.Press("down", "enter").Type("find out").Press("enter") }, "permission denied by the person: find out"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				w.Asking("ask_user", question)
+				w.Model.Then(uitest.Calls("ask_user", `{"question":"Which one?"}`), uitest.Says("All ", "done."))
+				d := wanted(w, 80, 24)
+				d.Shows("a question", "Which one?", "1  red", "2  blue", "waits for an answer")
+				c.steps(d)
+				d.Wait(time.Second).Shows("All done.").Hides("a question")
+				asked := w.Model.Asked()
+				last := asked[len(asked)-1].Messages
+				if got := last[len(last)-1].Parts[0].Result.Text; got != c.want {
+					t.Errorf("the model read %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestAQuestionIsDeafToWhatWasMeantForTheBox(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Asking("ask_user", harness.Proposal{Kind: harness.ProposalQuestion, Body: "Which one?", Choices: []string{"red"}})
+		w.Model.Then(uitest.Calls("ask_user", `{"question":"Which one?"}`), uitest.Says("All ", "done."))
+		d := w.Open("talk", 80, 24)
+		d.Type("go").Press("enter").Wait(uitest.Pause).Type("1 more thing").Press("enter").Paste("1\n")
+		d.Wait(5*time.Second).Shows("a question", "> 1 more thing1").Hides("All done.")
+	})
+}
+
+func TestAnUncertainCallIsResolved(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		steps func(d *uitest.Driver)
+		shows string
+		ran   int
+	}{
+		{"result", func(d *uitest.Driver) { d.Type("g").Type("it passed").Press("enter") }, "All done.", 1},
+		{"again", func(d *uitest.Driver) { d.Type("r") }, "All done.", 2},
+		{"abort", func(d *uitest.Driver) { d.Type("a") }, "outcome unknown", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				d, ran := uncertainly(w, 80, 24)
+				d.Shows("outcome unknown", "nobody saw it end", "asked for at 00:00:00", "may then happen twice", "> esc")
+				c.steps(d)
+				d.Wait(2 * time.Second).Shows(c.shows).Hides("nobody saw it end")
+				if got := ran.Calls(); len(got) != c.ran {
+					t.Errorf("it ran %d times, want %d", len(got), c.ran)
+				}
+			})
+		})
+	}
+}

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"cairn/harness"
 	"cairn/harness/run"
+	"cairn/harness/tool"
 )
 
 // dropped is a journal that loses the results of a tool for good.
@@ -93,4 +95,68 @@ func (o *office) leaveUncertain(status harness.RunStatus) {
 		}
 	}
 	w.leave()
+}
+
+func TestPausedResultNamesWhatIsUncertain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := memory1()
+		w := equip(t, s, calls("pay"), nil, newTool(t, "pay", tool.Manual, func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "", ctx.Err()
+		}))
+		h := w.start(t, "go", "")
+		synctest.Wait()
+		if err := w.Pause(t.Context(), h.ID()); err != nil {
+			t.Fatal(err)
+		}
+		res, err := h.Wait(t.Context())
+		if err != nil || res.Status != harness.RunPaused || len(res.Pending) != 1 || !res.Pending[0].Uncertain {
+			t.Errorf("the result is %+v, %v", res, err)
+		}
+		if got := w.status(t, h.ID()); len(got.Pending) != 1 || !got.Pending[0].Uncertain {
+			t.Errorf("the run waits for %+v", got.Pending)
+		}
+	})
+}
+
+func TestRunTakenUpByADecisionTellsWhatElseWaits(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s store) {
+		o := newOffice(t, s, "pay", "pay", "write")
+		o.leaveUncertain(harness.RunRunning)
+		w := o.enter(2, nil)
+		runs, err := w.List(t.Context(), harness.RunFilter{Session: "s"})
+		if err != nil || len(runs) != 1 {
+			t.Fatalf("the runs are %+v, %v", runs, err)
+		}
+		info, err := w.Get(t.Context(), runs[0].ID)
+		if err != nil || len(info.Pending) != 2 {
+			t.Fatalf("it waits for %+v, %v", info.Pending, err)
+		}
+		h, err := w.Resolve(t.Context(), w.lease, info.ID, info.Pending[0], harness.DecideResult, "seen", "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := ""
+		for e := range h.Events(t.Context(), info.Cursor) {
+			if e.Pending != nil {
+				told += string(e.Type) + " " + e.Pending.Call.ID + ";"
+			}
+		}
+		res, err := h.Wait(t.Context())
+		if want := "recovery_required " + info.Pending[1].Call.ID + ";"; told != want || err != nil || res.Status != harness.RunAwaiting || len(res.Pending) != 1 {
+			t.Errorf("watchers are told %q, want %q; the result is %+v, %v", told, want, res, err)
+		}
+		// The approval comes when nothing is uncertain any more.
+		if h, err = w.Resolve(t.Context(), w.lease, info.ID, info.Pending[1], harness.DecideResult, "seen too", "ada"); err != nil {
+			t.Fatal(err)
+		}
+		if res, err = h.Wait(t.Context()); err != nil || len(res.Pending) != 1 || res.Pending[0].Call.Name != "write" {
+			t.Fatalf("the result is %+v, %v", res, err)
+		}
+		if text := o.over(w.Approve(t.Context(), w.lease, info.ID, res.Pending[0], "ada")); text != "seen|seen too|done: for write" || o.count("pay") != 2 {
+			t.Errorf("it says %q, and what ran is %q", text, o.effects())
+		}
+	})
 }

@@ -148,7 +148,7 @@ func TestUnfinishedRunsOfOthersAreOneLine(t *testing.T) {
 		w.Crash()
 		d.Stop()
 		d = w.Open("talk", 80, 24)
-		d.Shows("1 unfinished run: /runs").Type("/runs").Press("enter").Shows("session other", "interrupted")
+		d.Shows("1 unfinished run: /runs").Type("/runs").Press("enter").Shows("1 unfinished", "> interrupted")
 	})
 }
 

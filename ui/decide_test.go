@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -345,6 +346,92 @@ func TestAnUncertainCallIsResolved(t *testing.T) {
 					t.Errorf("it ran %d times, want %d", len(got), c.ran)
 				}
 			})
+		})
+	}
+}
+
+func TestTheWholeCommandCanBeReadBeforeConsent(t *testing.T) {
+	var script strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&script, "echo step %02d\n", i)
+	}
+	for name, c := range map[string]struct {
+		command string
+		hidden  bool
+		want    []string
+	}{
+		"3,000 characters": {strings.Repeat("harmless ", 334) + "; touch P", true, []string{"; touch P"}},
+		"a script":         {script.String(), true, []string{"echo step 00␊", "echo step 39"}},
+		"a return":         {"rm -rf x\recho harmless", false, []string{"rm -rf x␍echo harmless"}},
+		"many newlines":    {"true" + strings.Repeat("\n", 50) + "touch P", true, []string{"true␊", "touch P"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				ran := shell(w, c.command)
+				d := wanted(w, 60, 20)
+				if got := strings.Contains(d.Screen(), "below"); got != c.hidden {
+					t.Fatalf("says that something is hidden: %t, want %t\n%s", got, c.hidden, d.Screen())
+				}
+				var read strings.Builder
+				for range 60 {
+					screen := d.Screen()
+					read.WriteString(screen)
+					if !strings.Contains(screen, "below") {
+						break
+					}
+					d.Press("pgdown")
+				}
+				for _, want := range c.want {
+					if !strings.Contains(read.String(), want) {
+						t.Errorf("%q could not be read", want)
+					}
+				}
+				d.Type("v").Hides("> write a message").Shows("shell wants to run").Press("esc").Type("y").Wait(time.Second).Shows("All done.")
+				if got := ran.Calls(); len(got) != 1 {
+					t.Errorf("it ran %d times", len(got))
+				}
+			})
+		})
+	}
+}
+
+func TestRandomInputNeverBreaksTheDialog(t *testing.T) {
+	keys := []string{
+		"enter", "esc", "ctrl+c", "ctrl+x", "a", "v", "f", "e", "n", "g", "s", "q", "2", "up", "down", "pgup", "pgdown",
+		"ctrl+o", "ctrl+r", "ctrl+j", "backspace", "ctrl+u", "?", "f1", "會",
+	}
+	for seed := range uint64(6) {
+		in(t, func(t *testing.T, w *uitest.World) {
+			r := rand.New(rand.NewPCG(seed, 2))
+			w.Asking("shell", command(strings.Repeat("漢字\x1b[2J \u202e text\r\n", 40)))
+			w.Asking("edit_file", harness.Proposal{Kind: harness.ProposalEdit, Subject: strings.Repeat("/dir", 60), Diff: rowDiff})
+			w.Asking("ask_user", harness.Proposal{Kind: harness.ProposalQuestion, Body: "Which?", Choices: []string{"red\n", "blue"}})
+			w.Rules["shell"] = [2]string{"shell(x)", "shell(" + strings.Repeat("long ", 40) + ")"}
+			for range 50 {
+				w.Model.Then(uitest.CallsAll([2]string{"shell", `{}`}, [2]string{"edit_file", `{}`}, [2]string{"ask_user", `{}`}))
+			}
+			d := w.Open("talk", 80, 24)
+			d.Type("go").Press("enter").Wait(time.Second)
+			for range 300 {
+				switch r.IntN(10) {
+				case 0:
+					d.Paste("y\n\x1b[2J")
+				case 1:
+					d.Resize(r.IntN(130), r.IntN(45))
+				case 2, 3:
+					d.Wait(time.Duration(r.IntN(1500)) * time.Millisecond)
+				case 4:
+					d.Type("y")
+				default:
+					d.Press(keys[r.IntN(len(keys))])
+				}
+				if strings.ContainsAny(d.Screen(), "\x1b\t\r\u202e") {
+					t.Fatalf("a control character is drawn:\n%q", d.Screen())
+				}
+				if d.Quit() {
+					d = w.Open("talk", 80, 24)
+				}
+			}
 		})
 	}
 }

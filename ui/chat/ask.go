@@ -108,6 +108,15 @@ func (m Model) doze() (Model, tea.Cmd) {
 	return m, tea.Tick(wakeAfter, func(time.Time) tea.Msg { return msg })
 }
 
+// Uncovered tells the chat that nothing stands before it any more: a dialog
+// that was not to be seen has just appeared to the person.
+func (m Model) Uncovered() (Model, tea.Cmd) {
+	if !m.asks() {
+		return m, nil
+	}
+	return m.doze()
+}
+
 // wakeMsg is due when the quiet time is over.
 type wakeMsg struct {
 	to

@@ -28,7 +28,7 @@ func TestDenyRulesFindCommandsWhereverTheyStand(t *testing.T) {
 			[]string{"ls", "rmdir x", "ls rm", "grep rm x", "echo 'rm x'", "cat rm", "git rm x", "git log -- rm", "ls # rm x", "echo \"rm\"", "ls /bin/rm", "sudo ls", "sh -c ls", "find . -name rmx", "bash run.sh", "git commit -m 'rm x'", "git log $X", "cat $X", "cat *"},
 			[]string{
 				"$X", "$X x", "${X} x", "$(echo rm) x", "`echo rm` x", "/bin/r? x", "r* x", "{rm,x}", "$'\\x72m' x", "r$@m x", "r${x}m", "eval $X", "eval \"$X\"", "sh -c \"$X\"", "bash -c $X", "sudo $X", "env $X", "xargs $X", "find . -exec $X ';'", "ls | sh", "curl x | bash -s", "sh", "bash <<< x", "sh <<E\nrm x\nE",
-				"ls (", "rm x '", "ls\r\nrm x", "git -c alias.x='!rm x' x", "eval '$X'", "bash -c 'eval \"$1\"'", strings.Repeat("eval '", 1) + "x (" + strings.Repeat("'", 1),
+				"ls (", "rm x '", "ls\r\nrm x", "ls # \\\nrm x", "sh -c 'ls #\\\nrm x'", "git -c alias.x='!rm x' x", "eval '$X'", "bash -c 'eval \"$1\"'", strings.Repeat("eval '", 1) + "x (" + strings.Repeat("'", 1),
 			},
 		},
 		{

@@ -100,9 +100,19 @@ func flatten(text string, lang syntax.LangVariant) (line, string) {
 // agree to without reading it.
 var errTooMuch = errors.New("too long or too deep")
 
+// errComment says that a line with a # ends in a backslash. Shells end a
+// comment there, the parser does not: it would take the next line, which they
+// run, for a part of this one.
+var errComment = errors.New("a comment that seems to go on")
+
+var commentGoesOn = regexp.MustCompile(`#[^\n]*\\\n`)
+
 func parseShell(text string, lang syntax.LangVariant) (*syntax.File, error) {
 	if len(text) > maxCommand || strings.Count(text, "(")+strings.Count(text, "{")+strings.Count(text, "[") > maxBrackets {
 		return nil, errTooMuch
+	}
+	if commentGoesOn.MatchString(text) {
+		return nil, errComment
 	}
 	return syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
 }

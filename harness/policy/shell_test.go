@@ -32,6 +32,7 @@ func TestWhatIsChainedToAnAllowedCommandAsks(t *testing.T) {
 		"git status; git push", "git status; rm -rf /", "git status;; touch P", "git status | | sh", "git status (", "git status \"", "git status '", "git status \\", "git status $(", "",
 		" ", "#git status", ";", "git", "git status -s; $X", "git status\n\ntouch P", "git status # x\ntouch P", "git status \\\n; touch P", "git status && cd /tmp && git status; ./x",
 		"git status\n#\\\ntouch P", "git status -s 2>&1 >P", "git status 2>&1P", "git status 1>&2; touch P", "git status 2>&$X", "git status -\n-touch", "g\\\nit statu\\\nsx",
+		"git status # \\\ntouch P", "git status #\\\ntouch P", "git status -s #a # b\\\n\\\ntouch P",
 		strings.Repeat("git status; ", 10000) + "git status",
 	} {
 		if v := judge(t, r, tool.Call{}, command(text)); v.Permission != tool.Ask {

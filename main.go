@@ -25,8 +25,7 @@ import (
 	"cairn/harness/policy"
 	"cairn/harness/run"
 	"cairn/harness/tool"
-	"cairn/harness/tool/files"
-	"cairn/harness/tool/recall"
+	"cairn/harness/tool/standard"
 	"cairn/storage/bolt"
 	"cairn/storage/mem"
 	"cairn/themes"
@@ -34,6 +33,7 @@ import (
 	"cairn/ui/browser"
 	"cairn/ui/chat"
 	"cairn/ui/cli"
+	"cairn/ui/overlay"
 	"cairn/ui/picker"
 	"cairn/ui/screen"
 )
@@ -52,12 +52,12 @@ func main() {
 		BackupStore: backupStore, RestoreStore: restoreStore, CompactStore: compactStore,
 		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
-			return p.newEngine(s, setup, false)
+			return p.newEngine(s, setup)
 		},
 		Models: func(_ context.Context, setup cli.Setup) (cli.Models, error) {
 			return cli.NewModels(p.environment(setup)), nil
 		},
-		Chat: p.openChat, Plain: p.openPlain, Themes: themes.Names, Actions: actions,
+		Chat: p.openChat, Plain: p.openPlain, Themes: themes.Names, Actions: actions, Tools: standard.Names,
 		Engines: []string{bolt.Engine},
 	})
 	stop()
@@ -97,6 +97,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		s = cli.Store{
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
+			Grants: db.Grants(),
 			Native: stores{journal: db.Journal(), engine: bolt.Engine, db: db}, Close: db.Close,
 		}
 	}
@@ -108,6 +109,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		if s.Close == nil {
 			s.Close = func() error { return nil }
 		}
+		s.Grants = m.Grants()
 		s.Facts, s.Notes = unfiledFacts{s.Facts}, unfiledNotes{s.Notes}
 	}
 	if o.NoMemory {
@@ -217,35 +219,32 @@ func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
 	}, err
 }
 
-// tools are those that the model is offered. Without a person at the screen the
-// ones that read files are off: there are no rules yet that could allow them.
-func tools(s cli.Store, attended bool, logger *slog.Logger) (*tool.Set, error) {
-	// A tool that does not heed its end is left behind soon: a session that
-	// another window asks for is let go within 2 s.
-	set := &tool.Set{Log: logger, Grace: 300 * time.Millisecond}
-	if s.Facts != nil || s.Notes != nil {
-		if err := recall.RegisterMemoryTools(set, s.Facts, s.Notes); err != nil {
-			return nil, err
-		}
+// tools are those that the model is offered. What the keys are is told in no
+// result.
+func tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
+	c := setup.Config.Tools
+	return standard.New(standard.Options{
+		Facts: s.Facts, Notes: s.Notes, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
+		PrivateAddresses: c.PrivateAddresses, Off: c.Off, Secrets: setup.Secrets(os.Environ()), Log: setup.Log,
+		// A tool that does not heed its end is left behind soon: a session that
+		// another window asks for is let go within 2 s.
+		Grace: 300 * time.Millisecond,
+	})
+}
+
+// rules judge what tools may do.
+func rules(s cli.Store, setup cli.Setup) *policy.Rules {
+	p := setup.Config.Permissions
+	r := &policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Mode: p.Mode, Interactive: setup.Interactive, Home: setup.Getenv("HOME")}
+	if s.Grants != nil {
+		r.Grants = s.Grants
 	}
-	if !attended {
-		return set, nil
-	}
-	for _, make := range []func(string) (tool.Tool, error){files.ReadFile, files.ListDirectory} {
-		t, err := make("")
-		if err == nil {
-			err = set.Add(t)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return set, nil
+	return r
 }
 
 // newEngine returns what executes runs.
-func (p *program) newEngine(s cli.Store, setup cli.Setup, attended bool) (*run.Local, error) {
-	set, err := tools(s, attended, setup.Log)
+func (p *program) newEngine(s cli.Store, setup cli.Setup) (*run.Local, error) {
+	set, err := tools(s, setup)
 	if err != nil {
 		return nil, err
 	}
@@ -255,16 +254,18 @@ func (p *program) newEngine(s cli.Store, setup cli.Setup, attended bool) (*run.L
 	}
 	env := p.environment(setup)
 	composer := &memory.Composer{Facts: s.Facts, Notes: s.Notes}
+	judge := rules(s, setup)
 	native := s.Native.(stores)
 	return run.NewLocal(run.Options{
-		Journal: native.journal, Transcript: s.Transcript, Engine: native.engine, Host: host, Now: setup.Now, Logger: setup.Log,
+		Journal: native.journal, Transcript: s.Transcript, Grants: s.Grants, Engine: native.engine, Host: host,
+		Now: setup.Now, Logger: setup.Log,
 		Steps: func(ctx context.Context, c harness.RunConfig) (agent.Steps, error) {
 			m, info, err := choose.Build(ctx, c.Model, env)
 			if err != nil {
 				return agent.Steps{}, &cli.ProviderError{Err: err}
 			}
 			return agent.Steps{
-				Model: m, Info: info, Tools: set, Policy: policy.Static{}, Compose: composer.Compose, Now: setup.Now,
+				Model: m, Info: info, Tools: set, Policy: judge, Compose: composer.Compose, Now: setup.Now,
 				Used: func(ctx context.Context, ids []string) { used(ctx, s.Facts, setup, ids) },
 			}, nil
 		},
@@ -288,7 +289,8 @@ func (p *program) deps(c cli.ChatSetup, engine harness.Engine) ui.Deps {
 	return ui.Deps{
 		Engine: engine, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
-		Notes: c.Store.Notes, Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
+		Notes: c.Store.Notes, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
+		Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
 		Notices: c.Notices, Getenv: c.Setup.Getenv, Now: c.Setup.Now, Log: c.Setup.Log, Keys: c.Setup.Config.Bindings(),
 		NewSession: func() harness.Session {
@@ -297,6 +299,21 @@ func (p *program) deps(c cli.ChatSetup, engine harness.Engine) ui.Deps {
 		Theme:  func(dark bool) *themes.Theme { return theme(c, dark) },
 		Config: func(ctx context.Context, s harness.Session) (chat.Setup, error) { return settle(ctx, c, env, s) },
 	}
+}
+
+// listed are the rules of files and flags as the screen shows them.
+func listed(p cli.Permissions) []overlay.Rule {
+	var lines []overlay.Rule
+	for _, l := range p.Lines {
+		lines = append(lines, overlay.Rule{Effect: l.Effect, Text: l.Rule, From: l.From})
+	}
+	return lines
+}
+
+// checkRule says what is wrong with the text of a rule.
+func checkRule(text string) error {
+	_, err := policy.ParseRule(text)
+	return err
 }
 
 // theme is the chosen theme for a background.
@@ -362,7 +379,7 @@ func actions() []string {
 
 // openChat opens the full-screen chat.
 func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err error) {
-	engine, err := p.newEngine(c.Store, c.Setup, true)
+	engine, err := p.newEngine(c.Store, c.Setup)
 	if err != nil {
 		return exit, err
 	}
@@ -389,7 +406,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 
 // openPlain opens the linear chat.
 func (p *program) openPlain(ctx context.Context, c cli.ChatSetup) (cli.ChatExit, error) {
-	engine, err := p.newEngine(c.Store, c.Setup, true)
+	engine, err := p.newEngine(c.Store, c.Setup)
 	if err != nil {
 		return cli.ChatExit{}, err
 	}

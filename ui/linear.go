@@ -13,8 +13,18 @@ import (
 func Plain(ctx context.Context, d Deps, in io.Reader, out io.Writer, prompted bool) (Exit, error) {
 	exit, err := plain.Run(ctx, plain.Deps{
 		Chat: chatDeps(d), Watcher: d.Watcher,
-		Open: chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices},
-		In:   in, Out: out, Prompted: prompted, NewSession: d.NewSession,
+		Open:  chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices},
+		Rules: d.ruleLines(), Grants: d.Grants,
+		In: in, Out: out, Prompted: prompted, NewSession: d.NewSession,
 	})
 	return Exit{Session: exit.Session, Saved: exit.Saved}, err
+}
+
+// ruleLines are the rules in words.
+func (d Deps) ruleLines() []string {
+	var lines []string
+	for _, r := range d.Rules {
+		lines = append(lines, r.Effect+" "+r.Text+" ("+r.From+")")
+	}
+	return lines
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // places are where the program is killed.
-var places = []string{"before-request", "before-token", "streaming", "near-end", "in-tool"}
+var places = []string{"before-request", "before-token", "streaming", "near-end", "in-tool", inTools}
 
 func main() {
 	var b bench
@@ -137,6 +137,10 @@ func (b *bench) prepare() (func(), error) {
 		return nil, err
 	}
 	b.mock.url = url
+	if err := b.furnish(); err != nil {
+		stop()
+		return nil, err
+	}
 	return func() {
 		stop()
 		_ = os.RemoveAll(dir)

@@ -24,6 +24,7 @@ type talk struct {
 	requests int
 	sent     []sent
 	ended    int
+	fetched  int
 	// news gets one value for each thing that happens; it never blocks the
 	// server.
 	news chan string
@@ -91,6 +92,15 @@ func (m *mock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprint(w, `{"data":[{"id":"mock"}]}`)
 		return
 	}
+	if id, ok := strings.CutPrefix(r.URL.Path, "/page/"); ok {
+		t := m.talk(id)
+		t.mu.Lock()
+		t.fetched++
+		t.mu.Unlock()
+		time.Sleep(30 * time.Millisecond)
+		_, _ = fmt.Fprintf(w, "the page of %s", id)
+		return
+	}
 	var req request
 	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -109,12 +119,16 @@ func (m *mock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.say("It went on.")
 		s.end("stop")
 	case place == "in-tool" && results == 0:
-		args, _ := json.Marshal(map[string]string{"content": "the fact of " + id})
-		s.chunk(map[string]any{"tool_calls": []any{map[string]any{
-			"index": 0, "id": "call_0", "type": "function",
-			"function": map[string]any{"name": "save_memory", "arguments": string(args)},
-		}}}, "")
-		s.end("tool_calls")
+		s.call(call{"save_memory", map[string]string{"content": "the fact of " + id}})
+	case place == inTools && results == 0:
+		s.call(
+			call{"fetch_url", map[string]string{"url": strings.TrimSuffix(m.url, "/v1") + "/page/" + id}},
+			call{"run_command", map[string]string{"command": "./effect a " + id}},
+			call{"run_command", map[string]string{"command": "./effect b " + id}},
+		)
+	case place == inTools:
+		s.say("All three are done.")
+		s.end("stop")
 	case place == "near-end":
 		for i := range 40 {
 			s.say(fmt.Sprintf("w%d ", i))
@@ -175,6 +189,26 @@ func (s *speaker) say(text string) {
 	s.t.sent = append(s.t.sent, sent{text, time.Now()})
 	s.t.mu.Unlock()
 	s.t.tell("text")
+}
+
+// call is a tool that the model asks for.
+type call struct {
+	name string
+	args map[string]string
+}
+
+// call asks for tools and ends the answer.
+func (s *speaker) call(calls ...call) {
+	var all []any
+	for i, c := range calls {
+		args, _ := json.Marshal(c.args)
+		all = append(all, map[string]any{
+			"index": i, "id": fmt.Sprintf("call_%d", i), "type": "function",
+			"function": map[string]any{"name": c.name, "arguments": string(args)},
+		})
+	}
+	s.chunk(map[string]any{"tool_calls": all}, "")
+	s.end("tool_calls")
 }
 
 func (s *speaker) chunk(delta map[string]any, finish string) {

@@ -96,6 +96,12 @@ func (c *trial) run(ctx context.Context, t *tally) {
 	fault := func(format string, args ...any) {
 		t.add(func(t *tally) { t.faults = append(t.faults, c.id+": "+fmt.Sprintf(format, args...)) })
 	}
+	if c.place == inTools {
+		if err := c.tools(ctx, t); err != nil {
+			fault("%v", err)
+		}
+		return
+	}
 	if err := c.start(ctx); err != nil {
 		fault("%v", err)
 		return

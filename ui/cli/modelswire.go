@@ -6,6 +6,7 @@ import (
 	"cairn/harness/model"
 	"cairn/harness/model/catalogue"
 	chooser "cairn/harness/model/choose"
+	"cairn/harness/tool"
 )
 
 // Environment is where keys, addresses and models come from under the
@@ -88,4 +89,17 @@ func (m models) Servers(ctx context.Context) ([]Server, error) {
 		list = append(list, Server{Name: s.Provider, Address: s.BaseURL, Models: s.Models})
 	}
 	return list, nil
+}
+
+// Secrets are the keys and passwords that this start knows of, by name: those
+// of environ, as [os.Environ] gives it, and those of the configuration. No tool's result may hold
+// one of them.
+func (s Setup) Secrets(environ []string) map[string]string {
+	more := map[string]string{}
+	for name, p := range s.Config.Providers {
+		if p.APIKey != "" {
+			more["providers."+name+".api_key"] = p.APIKey
+		}
+	}
+	return tool.SecretsOf(environ, more)
 }

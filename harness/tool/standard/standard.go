@@ -1,0 +1,81 @@
+// Package standard puts the tools together that cairn itself offers: memory,
+// files, commands, the web, questions and to-dos. The one thing to know: it
+// decides nothing about consent; each tool says what it touches, and a policy
+// judges.
+package standard
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/tool"
+	"cairn/harness/tool/ask"
+	"cairn/harness/tool/files"
+	"cairn/harness/tool/recall"
+	"cairn/harness/tool/shell"
+	"cairn/harness/tool/web"
+)
+
+// Options say what the tools may work with. The zero value is all tools but
+// those of the memory, each in the working directory of its call.
+type Options struct {
+	// Facts and Notes are the long-term memory; tools appear only for those
+	// given.
+	Facts harness.Facts
+	Notes harness.Notes
+	// Roots are directories besides the working one that files may be in.
+	Roots []string
+	// Env are names of further environment variables that commands get.
+	Env []string
+	// CommandTimeout is that of commands that name none; 0 leaves it to the tool.
+	CommandTimeout time.Duration
+	// PrivateAddresses lets pages of this machine and of private networks be
+	// fetched.
+	PrivateAddresses bool
+	// Off are the names of tools that are not offered at all.
+	Off []string
+	// Secrets are values by name that no result may hold.
+	Secrets map[string]string
+	// Log and Grace are as in [tool.Set].
+	Log   *slog.Logger
+	Grace time.Duration
+}
+
+// New returns a set of the tools. A name in Off that no tool has is an error.
+func New(o Options) (*tool.Set, error) {
+	set := &tool.Set{Log: o.Log, Grace: o.Grace}
+	if len(o.Secrets) > 0 {
+		set.Redact = tool.NewRedactor(o.Secrets).Redact
+	}
+	for _, register := range []func() error{
+		func() error { return recall.RegisterMemoryTools(set, o.Facts, o.Notes) },
+		func() error { return files.Register(set, files.Options{Roots: o.Roots}) },
+		func() error { return shell.Register(set, shell.Options{Env: o.Env, Timeout: o.CommandTimeout}) },
+		func() error { return web.Register(set, web.Options{AllowPrivate: o.PrivateAddresses}) },
+		func() error { return ask.Register(set) },
+	} {
+		if err := register(); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range o.Off {
+		if !set.Remove(name) && !memoryTool(name) {
+			return nil, fmt.Errorf("switch off tool %q: %w", name, harness.ErrNotFound)
+		}
+	}
+	return set, nil
+}
+
+// memoryTool reports whether a tool is there only with a memory.
+func memoryTool(name string) bool { return name == "save_memory" || name == "recall_memories" }
+
+// Names returns the names of all tools that a set of this package may have.
+func Names() []string {
+	set, err := New(Options{})
+	if err != nil {
+		return nil // no shell, for one: nothing to check names against
+	}
+	return append([]string{"save_memory", "recall_memories"}, set.Names()...)
+}

@@ -27,7 +27,7 @@ import (
 )
 
 // Deps are what the program is made of. Search, Facts, Notes, Grants, Rules,
-// CheckRule, Keys, Notices and HelpNotes may be left out.
+// CheckRule, Tools, User, Keys, Notices and HelpNotes may be left out.
 type Deps struct {
 	Engine     harness.Engine
 	Transcript harness.Transcript
@@ -45,6 +45,10 @@ type Deps struct {
 	Grants    harness.Grants
 	Rules     []overlay.Rule
 	CheckRule func(string) error
+	// Tools lists the tools of the next turn.
+	Tools func() []chat.ToolLine
+	// User names the person in the record of what they decide.
+	User string
 	// Config resolves the configuration of a session's next turn; it is called
 	// in commands only.
 	Config func(ctx context.Context, s harness.Session) (chat.Setup, error)
@@ -153,8 +157,8 @@ func New(ctx context.Context, d Deps) Model {
 		Facts: d.Facts, Notes: d.Notes, Sessions: d.Sessions, Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
 	})
 	m.lists.runs = runs.New(ctx, runs.Config{
-		Engine: d.Engine, Sessions: d.Sessions, Owners: d.Owners, Transcript: d.Transcript, Self: d.Holder, Theme: m.look.theme,
-		Now: d.Now, Words: Words, Keys: d.Keys,
+		Engine: d.Engine, Sessions: d.Sessions, Owners: d.Owners, Transcript: d.Transcript, Self: d.Holder, User: d.User,
+		Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
 	})
 	m = m.open(chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices})
 	if d.Pick {
@@ -188,7 +192,7 @@ func (m Model) chatDeps() chat.Deps {
 func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
-		Prompts: d.Prompts, Config: d.Config, Words: Words, Holder: d.Holder, Dir: d.Dir,
+		Prompts: d.Prompts, Config: d.Config, Words: Words, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
 		Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
 	if d.Facts != nil {

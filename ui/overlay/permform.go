@@ -59,7 +59,7 @@ func (p Permissions) save() (Permissions, tea.Cmd) {
 	}
 	g.Rule = text
 	if g.ID == "" {
-		g.By = "user at " + cmp.Or(p.c.Self.Terminal, "terminal") + " (permissions)"
+		g.By = cmp.Or(p.c.User, "user") + " at " + cmp.Or(p.c.Self.Terminal, "terminal") + " (permissions)"
 	}
 	p.form.saving = true
 	return p, p.store(p.form.n, g)

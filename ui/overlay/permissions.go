@@ -35,8 +35,9 @@ type PermissionsConfig struct {
 	Session harness.SessionID
 	// CheckRule says what is wrong with the text of a rule; nil takes any.
 	CheckRule func(string) error
-	// Self names who adds a grant.
+	// Self is this window and User the person in it: they name who adds a grant.
 	Self harness.Holder
+	User string
 	// Theme is required; SetTheme changes it.
 	Theme *themes.Theme
 	// Now is the clock of ages.

@@ -93,7 +93,7 @@ type shown struct {
 func permissions(t *testing.T, store harness.Grants, width, height int, change ...func(*PermissionsConfig)) *shown {
 	t.Helper()
 	c := PermissionsConfig{
-		Grants: store, Session: "talk", Theme: theme(t), Now: func() time.Time { return noon }, Self: harness.Holder{Terminal: "pts/1"},
+		Grants: store, Session: "talk", Theme: theme(t), Now: func() time.Time { return noon }, Self: harness.Holder{Terminal: "pts/1"}, User: "ada",
 		Rules: []Rule{
 			{Effect: "deny", Text: "run_command(rm)", From: "--deny"},
 			{Effect: "ask", Text: "write_file", From: "~/.config/cairn/config.toml"},
@@ -242,7 +242,7 @@ func TestAnAlwaysRuleIsAdded(t *testing.T) {
 	s := permissions(t, g, 80, 24).keys("a", "enter").shows("A rule needs at least the name of a tool.")
 	s.keys("g", "r", "e", "p", "enter").shows("In force: grep", "> always")
 	added := g.list[len(g.list)-1]
-	if added.Rule != "grep" || added.Session != "" || added.By != "user at pts/1 (permissions)" {
+	if added.Rule != "grep" || added.Session != "" || added.By != "ada at pts/1 (permissions)" {
 		t.Errorf("added %+v", added)
 	}
 }

@@ -52,7 +52,7 @@ func (m Model) consent(approve bool) (Model, tea.Cmd) {
 
 // by names who decides.
 func (m Model) by() string {
-	return "user at " + cmp.Or(m.c.Self.Terminal, "terminal") + " (runs)"
+	return cmp.Or(m.c.User, "user") + " at " + cmp.Or(m.c.Self.Terminal, "terminal") + " (runs)"
 }
 
 // decide takes the session, stores the decision, and keeps the session for the

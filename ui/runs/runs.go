@@ -53,6 +53,9 @@ type Config struct {
 	Transcript Transcript
 	// Self is this process. It holds the sessions of runs that go on from here.
 	Self harness.Holder
+	// User names the person in the record of what they decide; empty if that is
+	// not known.
+	User string
 	// Theme is required; SetTheme changes it.
 	Theme *themes.Theme
 	// Now is the clock of ages and of the keys' sleep; nil means time.Now.

@@ -99,14 +99,14 @@ func (d desk) known(it item) int {
 		if p.Kind != harness.PartCall || p.Call == nil {
 			continue
 		}
-		n *= 4
+		n *= 5
 		switch {
 		case d.m.results[p.Call.ID] != nil:
-			n += 3
+			n += 4
 		case d.m.pending(p.Call.ID) != nil:
-			n += 2
-		case d.m.turn.runs(it.rec.Run):
-			n++
+			n += 3
+		default:
+			n += int(d.m.stage(it.rec.Run))
 		}
 	}
 	return n
@@ -140,7 +140,7 @@ func (d desk) item(i int) []string {
 		head := d.fit(paints.User.On(name) + paints.Muted.On(d.tail(d.at(it.rec.At))))
 		return append([]string{"", head}, d.person(msg)...)
 	case msg.Role == harness.RoleAssistant:
-		body := d.answer(msg, d.m.turn.runs(it.rec.Run))
+		body := d.answer(msg, d.m.stage(it.rec.Run))
 		if len(body) == 0 {
 			return nil
 		}
@@ -251,7 +251,7 @@ func folded(text string) (start, more string) {
 }
 
 // answer lays out the parts of an assistant message in their order.
-func (d desk) answer(msg *harness.Message, running bool) []string {
+func (d desk) answer(msg *harness.Message, at stage) []string {
 	var out []string
 	last := harness.PartThinking
 	for i := 0; i < len(msg.Parts); {
@@ -267,7 +267,7 @@ func (d desk) answer(msg *harness.Message, running bool) []string {
 			lines = d.prose(p.Kind, b.String())
 		case harness.PartCall:
 			if p.Call != nil {
-				lines = d.call(p.Call, running)
+				lines = d.call(p.Call, at)
 			}
 			i++
 		case harness.PartResult, harness.PartFile:

@@ -35,15 +35,36 @@ const (
 	saidNotRun   = "not run: "
 )
 
+// stage is where a run stands, as far as its calls without a result tell it.
+type stage int
+
+const (
+	stageOver stage = iota
+	stageRunning
+	// stageWaiting is a run that rests for a person.
+	stageWaiting
+)
+
+// stage says where a run stands.
+func (m Model) stage(run harness.RunID) stage {
+	switch waiting := m.waiting(); {
+	case m.turn.runs(run):
+		return stageRunning
+	case waiting != nil && waiting.ID == run:
+		return stageWaiting
+	}
+	return stageOver
+}
+
 // call is a tool call on one line, and its input and result below it when
 // details are on.
-func (d desk) call(c *harness.ToolCall, running bool) []string {
+func (d desk) call(c *harness.ToolCall, at stage) []string {
 	res := d.m.results[c.ID]
 	mark, o := d.l.theme.Ornaments.Closed, d.l.theme.Paints
 	if d.l.details {
 		mark = d.l.theme.Ornaments.Open
 	}
-	state, paint := d.state(c, res, running)
+	state, paint := d.state(c, res, at)
 	line := o.Muted.On(mark+" tool  ") + o.Strong.On(render.SafeLine(c.Name))
 	if arg := d.argument(c); arg != "" {
 		line += "  " + render.Truncate(render.SafeLine(arg), argWidth, d.l.theme.Ornaments.Ellipsis)
@@ -61,7 +82,7 @@ func (d desk) call(c *harness.ToolCall, running bool) []string {
 }
 
 // state says in words where a call stands.
-func (d desk) state(c *harness.ToolCall, res *harness.ToolResult, running bool) (string, themes.Paint) {
+func (d desk) state(c *harness.ToolCall, res *harness.ToolResult, at stage) (string, themes.Paint) {
 	o := d.l.theme.Paints
 	switch p := d.m.pending(c.ID); {
 	case res == nil && p != nil && p.Uncertain:
@@ -70,7 +91,9 @@ func (d desk) state(c *harness.ToolCall, res *harness.ToolResult, running bool) 
 		return "waits for an answer", o.Warning
 	case res == nil && p != nil:
 		return "waits for approval", o.Warning
-	case res == nil && running:
+	case res == nil && at == stageWaiting:
+		return "not run yet", o.Muted
+	case res == nil && at == stageRunning:
 		return "running" + d.l.theme.Ornaments.Ellipsis, o.Muted
 	case res == nil:
 		return "no result", o.Warning
@@ -140,12 +163,18 @@ func changeCount(text string) string {
 	return verb + " +" + numbers["added"] + " -" + numbers["removed"]
 }
 
+// waiting is the session's run that waits for a decision, here or in another
+// window; nil if none does.
+func (m Model) waiting() *harness.Run {
+	if m.waits() {
+		return m.open
+	}
+	return m.own.waits
+}
+
 // pending is what waits for a decision about a call, nil if nothing does.
 func (m Model) pending(call string) *harness.Pending {
-	run := m.own.waits
-	if m.waits() {
-		run = m.open
-	}
+	run := m.waiting()
 	if run == nil {
 		return nil
 	}

@@ -24,7 +24,7 @@ func drawn(t *testing.T, details bool, c harness.ToolCall, res *harness.ToolResu
 	if res != nil {
 		m.results[c.ID] = res
 	}
-	return ansi.Strip(strings.Join(m.desk().call(&c, false), "\n"))
+	return ansi.Strip(strings.Join(m.desk().call(&c, m.stage("r")), "\n"))
 }
 
 func TestACallSaysWhereItStands(t *testing.T) {
@@ -34,7 +34,7 @@ func TestACallSaysWhereItStands(t *testing.T) {
 	}
 	waits := func(p harness.Pending) *harness.Run {
 		p.Call = run(`{}`)
-		return &harness.Run{Status: harness.RunAwaiting, Pending: []harness.Pending{p}}
+		return &harness.Run{ID: "r", Status: harness.RunAwaiting, Pending: []harness.Pending{p}}
 	}
 	result := func(text string, failed bool) *harness.ToolResult {
 		return &harness.ToolResult{CallID: "c", Text: text, Failed: failed}
@@ -45,9 +45,12 @@ func TestACallSaysWhereItStands(t *testing.T) {
 		open *harness.Run
 		want string
 	}{
-		"waiting":          {run(`{"command":"go test"}`), nil, waits(harness.Pending{}), "run_command  go test  waits for approval"},
-		"a question":       {run(`{}`), nil, waits(harness.Pending{Proposal: &harness.Proposal{Kind: harness.ProposalQuestion}}), "waits for an answer"},
-		"uncertain":        {run(`{}`), nil, waits(harness.Pending{Uncertain: true}), "outcome unknown, waits for a decision"},
+		"waiting":    {run(`{"command":"go test"}`), nil, waits(harness.Pending{}), "run_command  go test  waits for approval"},
+		"a question": {run(`{}`), nil, waits(harness.Pending{Proposal: &harness.Proposal{Kind: harness.ProposalQuestion}}), "waits for an answer"},
+		"uncertain":  {run(`{}`), nil, waits(harness.Pending{Uncertain: true}), "outcome unknown, waits for a decision"},
+		"its turn": {
+			harness.ToolCall{ID: "d", Name: "grep", Input: []byte(`{}`)}, nil, waits(harness.Pending{}), "grep  not run yet",
+		},
 		"declined":         {run(`{}`), result("permission denied by the person: use make", true), nil, "declined: use make"},
 		"declined, no why": {run(`{}`), result("permission denied by the person", true), nil, "  declined"},
 		"denied":           {run(`{}`), result("permission denied: the tool is switched off", true), nil, "denied: the tool is switched off"},

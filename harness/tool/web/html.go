@@ -27,6 +27,10 @@ const (
 	// plain text, because the libraries take more than linear time.
 	maxElements = 30_000
 	maxDepth    = 200
+	// maxSource bounds such a page, in bytes, and maxQuoted the quotes and
+	// lists in one another: each puts something before every line in it.
+	maxSource = 2 << 20
+	maxQuoted = 12
 	// maxCells bounds a table, in cells with those that are spanned.
 	maxCells = 10_000
 	// maxTitle bounds a page's title, in characters.
@@ -63,6 +67,9 @@ func markdown(ctx context.Context, source string, at *url.URL) string {
 
 // convert finds the article of a page and makes Markdown of it.
 func convert(source string, at *url.URL) (string, error) {
+	if len(source) > maxSource {
+		return "", fmt.Errorf("the page has %d bytes", len(source))
+	}
 	doc, err := html.Parse(strings.NewReader(source))
 	if err != nil {
 		return "", fmt.Errorf("parse HTML: %w", err)
@@ -74,7 +81,9 @@ func convert(source string, at *url.URL) (string, error) {
 	clean(doc)
 	found, title := find(doc, at)
 	absolute(found, at)
-	conv := converter.NewConverter(converter.WithPlugins(
+	// Text is not escaped: nobody renders it, a model reads "a_b" better than
+	// "a\_b", and escaping takes quadratic time.
+	conv := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
 		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal)),
 	))
@@ -126,23 +135,35 @@ func inner(node *html.Node) string {
 
 // measure refuses pages that the libraries would take too long for.
 func measure(doc *html.Node) error {
-	count, depth := 0, 0
+	count, depth, quoted := 0, 0, 0
 	for n := doc; n != nil; count++ {
-		if count > 3*maxElements || depth > maxDepth {
+		if count > 3*maxElements || depth > maxDepth || quoted > maxQuoted {
 			return fmt.Errorf("the page has more than %d nodes or is nested deeper than %d", 3*maxElements, maxDepth)
 		}
 		if n.FirstChild != nil {
+			quoted += quote(n)
 			n, depth = n.FirstChild, depth+1
 			continue
 		}
 		for n != nil && n.NextSibling == nil {
 			n, depth = n.Parent, depth-1
+			if n != nil {
+				quoted -= quote(n)
+			}
 		}
 		if n != nil {
 			n = n.NextSibling
 		}
 	}
 	return nil
+}
+
+// quote is 1 for what puts something before every line in it.
+func quote(n *html.Node) int {
+	if n.Type == html.ElementNode && (n.Data == "blockquote" || n.Data == "li") {
+		return 1
+	}
+	return 0
 }
 
 // baseOf returns what relative addresses on a page are relative to.

@@ -287,14 +287,22 @@ func (w *writer) pending(p harness.Pending) {
 	if q.Why != "" {
 		w.words(paints.Muted, `why  "`+q.Why+`"`)
 	}
-	switch {
-	case p.Reason != "" && p.Rule != "":
-		w.words(paints.Muted, "asked because  "+p.Reason+" (rule: "+p.Rule+")")
-	case p.Rule != "":
-		w.words(paints.Muted, "asked by the rule  "+p.Rule)
+	switch rule := ruling(p); {
+	case p.Reason != "" && rule != "":
+		w.words(paints.Muted, "asked because  "+p.Reason+" (rule: "+rule+")")
+	case rule != "":
+		w.words(paints.Muted, "asked by the rule  "+rule)
 	case p.Reason != "":
 		w.words(paints.Muted, "asked because  "+p.Reason)
 	}
+}
+
+// ruling is the rule that asks; empty if it is the tool's own level.
+func ruling(p harness.Pending) string {
+	if strings.Contains(p.Rule, p.Call.Name) || strings.Contains(p.Rule, "*") {
+		return p.Rule
+	}
+	return ""
 }
 
 // diff adds a unified diff.

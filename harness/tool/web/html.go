@@ -87,6 +87,9 @@ func convert(source string, at *url.URL) (string, error) {
 		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
 		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal)),
 	))
+	// The library writes "<" as an entity, which nobody turns back either.
+	conv.Register.TextTransformer(swap("<", "\ufdd0", ">", "\ufdd1"), converter.PriorityEarly)
+	conv.Register.TextTransformer(swap("\ufdd0", "<", "\ufdd1", ">"), converter.PriorityLate)
 	out, err := conv.ConvertNode(found)
 	if err != nil {
 		return "", fmt.Errorf("convert HTML: %w", err)
@@ -96,6 +99,13 @@ func convert(source string, at *url.URL) (string, error) {
 		text = "# " + title + "\n\n" + text
 	}
 	return text, nil
+}
+
+// swap replaces text, as the library wants it. U+FDD0 and its neighbours stand
+// for nothing in any text.
+func swap(pairs ...string) converter.HandleTextTransformFunc {
+	replacer := strings.NewReplacer(pairs...)
+	return func(_ converter.Context, text string) string { return replacer.Replace(text) }
 }
 
 // find returns the article of a page, or its whole body if there is none, and

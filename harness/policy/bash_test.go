@@ -44,7 +44,8 @@ func newBench(t *testing.T, names ...string) bench {
 	return b
 }
 
-// run runs a line and returns the calls that the markers saw, sorted.
+// run runs a line and returns the calls that the markers saw, sorted; nil if
+// the shell did not take the line at all.
 func (b bench) run(t *testing.T, shell, line string) []string {
 	t.Helper()
 	if err := os.WriteFile(b.marks, nil, 0o600); err != nil {
@@ -57,12 +58,16 @@ func (b bench) run(t *testing.T, shell, line string) []string {
 	if err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
-	if len(out) > 0 {
+	refused := strings.Contains(strings.ToLower(string(out)), "syntax error")
+	if len(out) > 0 && !refused {
 		t.Errorf("%q: %s says %q", line, shell, out)
 	}
 	seen, err := os.ReadFile(b.marks)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if refused && len(seen) == 0 {
+		return nil // one shell is stricter than the others
 	}
 	calls := strings.Split(strings.TrimSuffix(string(seen), "\x00"), "\x00")
 	slices.Sort(calls)
@@ -81,6 +86,19 @@ func expected(l line) []string {
 	}
 	slices.Sort(calls)
 	return calls
+}
+
+// expands reports whether a shell puts something else in place of a word, or
+// may not run all of the commands.
+func expands(l line) bool {
+	for _, c := range l.cmds {
+		for _, w := range c.words {
+			if !w.plain() {
+				return true
+			}
+		}
+	}
+	return slices.Contains(l.ops, "||")
 }
 
 // quoted makes lines that are mostly allowed, of words in all kinds of quotes.
@@ -106,6 +124,17 @@ func quoted(r *rand.Rand) string {
 	return b.String()
 }
 
+// noise makes lines of single characters that mean something to a shell.
+func noise(r *rand.Rand) string {
+	chars := []string{"a", "b", " ", " ", " ", "\t", "'", "'", "\"", "\"", "\\", "\n", "#", ";", "&", "|", "{", "}", ",", ".", "[", "]", "~", "!", "=", "<", ">", "(", ")", "$", "`", "-", "+", "@", "%", "^", ":", "?", "*", "1", "é", "\\\n", "ls ", "2>&1", ">/dev/null", "<<"}
+	var b strings.Builder
+	b.WriteString("ls ")
+	for range 1 + r.IntN(14) {
+		b.WriteString(chars[r.IntN(len(chars))])
+	}
+	return b.String()
+}
+
 func TestRealShellsRunWhatWasAllowedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	var shells []string
@@ -121,8 +150,11 @@ func TestRealShellsRunWhatWasAllowedAndNothingElse(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	judging := Rules{Allow: rules(t, "run_command(ls)", "run_command(cat)", "run_command(git status)"), Interactive: true}
 	runs := 0
-	for range 4_000 {
+	for i := range 4_000 {
 		text := quoted(r)
+		if i%2 == 0 {
+			text = noise(r)
+		}
 		if v := judge(t, judging, tool.Call{}, command(text)); v.Permission != tool.Allow {
 			continue
 		}
@@ -130,11 +162,14 @@ func TestRealShellsRunWhatWasAllowedAndNothingElse(t *testing.T) {
 		if why != "" {
 			t.Fatalf("%q is allowed although %s", text, why)
 		}
+		if expands(l) {
+			continue // not the words as they stand; see below
+		}
 		if runs++; runs > 120 {
 			break
 		}
 		for _, shell := range shells {
-			if got, want := b.run(t, shell, text), expected(l); !slices.Equal(got, want) {
+			if got, want := b.run(t, shell, text), expected(l); got != nil && !slices.Equal(got, want) {
 				t.Errorf("%q: %s ran %q, the policy saw %q", text, shell, got, want)
 			}
 		}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -26,23 +27,11 @@ func parseCommandRule(r Rule) (c commandRule, why string) {
 
 // coversLine reports whether the rule alone is exactly this line.
 func (c commandRule) coversLine(l line) bool {
-	if !c.exact || len(c.cmds) != len(l.cmds) || !equalOps(c.ops, l.ops) {
+	if !c.exact || len(c.cmds) != len(l.cmds) || !slices.Equal(c.ops, l.ops) {
 		return false
 	}
 	for i := range c.cmds {
 		if !sameWords(c.cmds[i].words, l.cmds[i].words) {
-			return false
-		}
-	}
-	return true
-}
-
-func equalOps(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
 			return false
 		}
 	}

@@ -119,7 +119,7 @@ func (j judged) missing(l line) line {
 // directories only the file. Nothing is offered for a protected place.
 func (p place) around(a tool.Access) string {
 	dir := filepath.ToSlash(filepath.Dir(a.Path))
-	if protected(a.Path, "") {
+	if protected(a, "") {
 		return ""
 	}
 	if a.Root == "" {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -56,7 +57,7 @@ func (r Rule) coversPath(p place, a tool.Access) bool {
 	relative := false
 	switch {
 	case r.pattern == "":
-		return a.Root != "" && !protected(a.Path, "")
+		return a.Root != "" && !protected(a, "")
 	case pattern == "~" || strings.HasPrefix(pattern, "~/"):
 		base, pattern = filepath.ToSlash(p.realHome), strings.TrimPrefix(pattern[1:], "/")
 	case isAbsolute(pattern):
@@ -69,10 +70,10 @@ func (r Rule) coversPath(p place, a tool.Access) bool {
 		return false
 	}
 	if pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"); pattern == "" || pattern == "." {
-		return rest == "." && !protected(a.Path, "")
+		return rest == "." && !protected(a, "")
 	}
 	match, err := doublestar.Match(pattern, rest)
-	return err == nil && match && !protected(a.Path, pattern)
+	return err == nil && match && !protected(a, pattern)
 }
 
 // hitsPath reports whether a rule that denies or asks is about a path. It is
@@ -189,12 +190,16 @@ var (
 	}
 )
 
-// protected reports whether a path lies in a protected place that the pattern
-// does not name. A pattern names a place by having its name as an element, as
-// it stands: .git/** and .env do, ** and .e* do not. Also protected are .env
-// and .env.*, .envrc, .github/workflows and .config below home, whose shells
-// and editors start from there.
-func protected(path, pattern string) bool {
+// protected reports whether what is touched lies in a protected place that the
+// pattern does not name. A pattern names a place by having its name as an
+// element, as it stands: .git/** and .env do, ** and .e* do not. Also protected
+// are all names that begin with .env, and .github/workflows. What the allowed
+// directory itself lies in does not count.
+func protected(a tool.Access, pattern string) bool {
+	path := a.Path
+	if rest, ok := below(filepath.ToSlash(a.Root), filepath.ToSlash(a.Path)); ok {
+		path = rest
+	}
 	elements := strings.Split(strings.Trim(fold(filepath.ToSlash(path)), "/"), "/")
 	named := strings.Split(fold(pattern), "/")
 	names := func(e ...string) bool {
@@ -205,19 +210,36 @@ func protected(path, pattern string) bool {
 		}
 		return false
 	}
-	for i, e := range elements {
-		e = strings.TrimRight(e, ". ") // some systems take "x." for x
+	for i, element := range elements {
+		e := disguised(element)
 		last := i == len(elements)-1
 		switch {
 		case slices.Contains(protectedDirs, e), last && slices.Contains(protectedFiles, e), strings.HasPrefix(e, ".env"):
-			if !names(elements[i]) && !names(escapeGlob(elements[i])) {
+			if !names(element) && !names(escapeGlob(element)) {
 				return true
 			}
-		case e == "workflows" && i > 0 && elements[i-1] == ".github":
+		case e == "workflows" && i > 0 && disguised(elements[i-1]) == ".github":
 			if !names(".github", "workflows") {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// disguised returns the name that some file systems take a name for: without
+// dots and spaces at its end, without a stream's name, and without characters
+// that are not seen.
+func disguised(name string) string {
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, strings.TrimRight(name, ". "))
+	if name == "git~1" {
+		return ".git"
+	}
+	return name
 }

@@ -30,6 +30,15 @@ const maxRule = 4096
 //	                         https://example.com/docs is a part of it
 //	files__*                 every tool whose name begins so
 //
+// A command that runs others (git, sudo, sh, find -exec and many more) is
+// covered only as far as the rule says what is run: git alone does not cover
+// git push, sudo git status does not cover sudo rm, and python nothing that
+// stands behind it. A line is covered if it is nothing but literal simple
+// commands joined by ; && || | and newlines, and each of them is covered.
+//
+// A write or read rule does not cover protected places, such as .git and .env,
+// unless it names them.
+//
 // What a pattern means depends on what the tool touches (see [tool.Access]): a
 // command, a file, or an address. A tool that does not say what it touches is
 // matched by its name only. Rules are comparable with ==.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -46,6 +47,10 @@ type Lister interface {
 //     that spells the tool's name out, or by one with a pattern; a grant of the
 //     bare name was given for calls that did not look like this one.
 //  6. The tool's permission, made stricter by its Judge.
+//
+// A deny rule is a guard against accidents and no prison: it sees the commands
+// in a text, behind wrappers and in what is given to sh -c, but it does not read
+// scripts, Makefiles and the programs given to interpreters.
 //
 // What would be asked then goes by the Mode, and is denied where nobody can be
 // asked. The zero Rules is [Static] with nobody to ask.
@@ -216,7 +221,7 @@ func (j judged) ask(v Verdict, bound bool) Verdict {
 	hint := ""
 	if !bound {
 		v.Session, v.Always = j.offers("offered")
-		hint = cmpOr(v.Always, v.Session)
+		hint = cmp.Or(v.Always, v.Session)
 	}
 	if hint == "" && !bound {
 		_, hint = j.offers("") // written by a person, it may say more than a grant
@@ -236,13 +241,6 @@ func (j judged) ask(v Verdict, bound bool) Verdict {
 	return v
 }
 
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // shellQuote quotes a text for the person's own shell.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
@@ -251,7 +249,7 @@ func ownVerdict(t tool.Tool, c tool.Call) Verdict {
 	v := Verdict{Permission: t.Permission, Rule: "tool"}
 	if t.Judge != nil {
 		if p, why := opinion(t, c); rank(p) > rank(tool.Allow) && !stricter(v.Permission, p) {
-			v = Verdict{Permission: p, Reason: cmpOr(why, "the tool wants it asked"), Rule: "tool arguments"}
+			v = Verdict{Permission: p, Reason: cmp.Or(why, "the tool wants it asked"), Rule: "tool arguments"}
 		}
 	}
 	if v.Permission == tool.Deny && v.Reason == "" {

@@ -68,6 +68,27 @@ func TestPausingInAMessageDoesNotLoseIt(t *testing.T) {
 	})
 }
 
+func TestADialogThatWasNotToBeSeenIsDeafAtFirst(t *testing.T) {
+	for name, way := range map[string]struct{ there, back []string }{
+		"sessions": {[]string{"ctrl+s"}, []string{"esc"}},
+		"help":     {[]string{"f1"}, []string{"esc"}},
+		"runs":     {[]string{"ctrl+x", "r"}, []string{"esc"}},
+		"memory":   {[]string{"ctrl+x", "f"}, []string{"esc"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				ran := shell(w, goTest)
+				d := w.Open("talk", 80, 24)
+				d.Type("run the tests").Press("enter").Press(way.there...).Wait(5 * time.Second).Hides("approval needed")
+				d.Press(way.back...).Shows("approval needed", "keys wake up").Type("yes").Shows("> yes")
+				if got := ran.Calls(); len(got) != 0 {
+					t.Errorf("typing approved %q", got)
+				}
+			})
+		})
+	}
+}
+
 func TestTheMouseNeverApproves(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		ran := shell(w, goTest)

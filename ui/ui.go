@@ -245,8 +245,26 @@ func (m Model) exit() Exit {
 	return Exit{Session: m.chat.Session().ID, Saved: m.chat.Stored() && err == nil, Unsaved: err}
 }
 
-// Update implements [tea.Model]. It routes by owner.
+// Update implements [tea.Model]. What the chat asks is new to the person when
+// nothing stands before the chat any more.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	next, cmd := m.route(msg)
+	now, ok := next.(Model)
+	if !ok || !m.covered() || now.covered() {
+		return next, cmd
+	}
+	var doze tea.Cmd
+	now.chat, doze = now.chat.Uncovered()
+	return now, tea.Batch(cmd, doze)
+}
+
+// covered reports whether something stands before the chat.
+func (m Model) covered() bool {
+	return m.front != frontChat || m.over.help != nil || m.over.permissions != nil
+}
+
+// route gives a message to its owner.
+func (m Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		return m.resize(msg)

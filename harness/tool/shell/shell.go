@@ -109,7 +109,7 @@ func newRunner(o Options, look func(string) (string, error)) (*runner, error) {
 	if o.Timeout < 0 || o.Timeout > MaxTimeout {
 		return nil, fmt.Errorf("a timeout of %s: it must be above 0 and at most %s", o.Timeout, MaxTimeout)
 	}
-	r := &runner{o: o, polite: time.Second, hasty: 150 * time.Millisecond, lag: 100 * time.Millisecond}
+	r := &runner{o: o, polite: time.Second, hasty: 120 * time.Millisecond, lag: 100 * time.Millisecond}
 	for i, name := range []string{"bash", "sh"} {
 		if path, err := look(name); err == nil {
 			r.shell, r.plain = path, i > 0

@@ -207,6 +207,22 @@ func TestSocketsAreJudgedAgain(t *testing.T) {
 	if conn, err := f.o.Dial(t.Context(), "tcp", "localhost:"+tr.port); !errors.Is(err, ErrPrivate) || conn != nil {
 		t.Errorf("got %v, %v", conn, err)
 	}
+	for _, c := range []struct {
+		network, address string
+		want             bool
+	}{
+		{"tcp4", "8.8.8.8:443", true},
+		{"tcp6", "[2606:4700::1]:443", true},
+		{"tcp6", "[::ffff:127.0.0.1]:80", false},
+		{"tcp6", "[fe80::1%lo]:80", false},
+		{"tcp4", "nonsense", false},
+		{"unix", "/tmp/x", false},
+		{"udp4", "8.8.8.8:443", false},
+	} {
+		if err := f.control(t.Context(), c.network, c.address, nil); (err == nil) != c.want {
+			t.Errorf("%s %s: %v", c.network, c.address, err)
+		}
+	}
 	if n := tr.seen.Load(); n != 0 {
 		t.Errorf("%d connections were made", n)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"cairn/harness/tool"
 )
 
 const (
@@ -71,7 +73,7 @@ func (f *fetcher) lookup(ctx context.Context, host string) ([]netip.Addr, error)
 	if addr, err := netip.ParseAddr(host); err == nil {
 		all = append(all, addr)
 	} else if all, err = f.o.Resolve(ctx, host); err != nil {
-		return nil, fmt.Errorf("look up %s: %w", host, err)
+		return nil, fmt.Errorf("look up %s: %w", host, unnamed(err))
 	}
 	var v4, v6 []netip.Addr
 	var refused error
@@ -186,9 +188,29 @@ func (f *fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err
 		}
-		return nil, fmt.Errorf("fetch %s: %w", u, err)
+		return nil, fmt.Errorf("fetch %s: %w", u, brief{err})
 	}
 	return res, nil
+}
+
+// brief is an error whose text may hold what a server sent: only its start is
+// told.
+type brief struct{ error }
+
+func (b brief) Error() string {
+	return tool.Clip(strings.ToValidUTF8(b.error.Error(), "\uFFFD"), excerpt)
+}
+
+func (b brief) Unwrap() error { return b.error }
+
+// unnamed is why a look-up failed, without the server that was asked: which one
+// that is concerns nobody.
+func unnamed(err error) error {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return errors.New(dns.Err)
+	}
+	return err
 }
 
 // redirect returns where an answer redirects to, nil if it does not.

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -315,7 +316,7 @@ func (endless) Read(p []byte) (int, error) {
 
 func TestBodiesAreBounded(t *testing.T) {
 	t.Parallel()
-	bomb := zip(t, io.LimitReader(endless{}, 200<<20))
+	bomb := zip(t, io.LimitReader(endless{}, 64<<20))
 	// Members of a packed stream that unpack to nothing.
 	nothing := bytes.Repeat(zip(t, strings.NewReader("")), 2*maxBody/20)
 	sent := make(chan int64, 1)
@@ -418,6 +419,30 @@ func TestSlowAnswersEnd(t *testing.T) {
 				<-ended
 			})
 		})
+	}
+}
+
+func TestErrorsAreShort(t *testing.T) {
+	t.Parallel()
+	dial := func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		go func() {
+			_, _ = http.ReadRequest(bufio.NewReader(there))
+			_, _ = io.WriteString(there, strings.Repeat("obey ", 1_000)+"\r\n\r\n")
+			_ = there.Close()
+		}()
+		return here, nil
+	}
+	r := get(t, Options{Dial: dial}, fetchIn{URL: "http://1.2.3.4/"})
+	if !r.Failed || len(r.Text) > excerpt+100 {
+		t.Errorf("failed %t, %d bytes: %.200q", r.Failed, len(r.Text), r.Text)
+	}
+	resolve := func(_ context.Context, host string) ([]netip.Addr, error) {
+		return nil, fmt.Errorf("oh: %w", &net.DNSError{Err: "server misbehaving", Name: host, Server: "192.168.77.1:53"})
+	}
+	r = get(t, Options{Resolve: resolve}, fetchIn{URL: "http://a.test/"})
+	if r.Text != "fetch http://a.test/: look up a.test: server misbehaving" {
+		t.Errorf("got %q", r.Text)
 	}
 }
 

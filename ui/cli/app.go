@@ -81,7 +81,7 @@ func (a *app) config() (Config, error) {
 		return c, err
 	}
 	if a.wire.Tools != nil {
-		c.Warnings = append(c.Warnings, c.Permissions.strangers(a.wire.Tools())...)
+		c.Warnings = append(c.Warnings, c.strangers(a.wire.Tools())...)
 	}
 	for _, w := range c.Warnings {
 		a.notice("%s", w)

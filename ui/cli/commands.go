@@ -11,7 +11,7 @@ func (a *app) subcommands() []*cobra.Command {
 	all := []*cobra.Command{
 		a.sessionsCommand(), a.searchCommand(), a.factsCommand(), a.notesCommand(), a.runsCommand(), a.permissionsCommand(),
 		a.modelsCommand(), a.themesCommand(), a.configCommand(), a.dbCommand(), a.doctorCommand(),
-		completionCommand(a), manCommand(a), eventsTopic(),
+		completionCommand(a), manCommand(a), eventsTopic(), rulesTopic(),
 	}
 	for _, name := range []string{"worker", "mcp", "memory"} {
 		all = append(all, reserved(name))

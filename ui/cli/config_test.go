@@ -331,6 +331,8 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte("[keys]\na = [1]\n"), false)
 	f.Add([]byte("dir = \"x\"\n"), true)
 	f.Add([]byte("[models]\nx = 3\n[[providers]]\n"), false)
+	f.Add([]byte("[permissions]\nallow = [\"run_command(\"]\napprove = \"x\"\n[tools]\nenv = [\"A=b\"]\nroots = [\"\"]\noff = [\"\"]\ncommand_timeout = \"1\"\n"), false)
+	f.Add([]byte("[permissions]\ndeny = [\"\\u202e\"]\n[tools]\n"), true)
 	f.Add([]byte("\xff\x00"), true)
 	f.Fuzz(func(t *testing.T, data []byte, project bool) {
 		if _, err := parseFile("/c/config", data, project); err != nil && !strings.HasPrefix(err.Error(), "/c/config:") {

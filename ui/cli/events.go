@@ -37,7 +37,7 @@ func eventDocs() []eventDoc {
 		{harness.EventDecided, "A person decided about call, told in text."},
 		{harness.EventCondensed, "Old messages were condensed and are no longer sent; the history keeps them."},
 		{harness.EventMemory, "A note or fact was written, told in text."},
-		{harness.EventResult, "The run ended or waits; outcome has status, text, usage, error and pending decisions. It is the last line."},
+		{harness.EventResult, "The run ended or waits; outcome has status, text, usage, error, the decisions it waits for in pending, and in unasked the calls that were denied because nobody could be asked. It is the last line."},
 	}
 }
 

@@ -27,6 +27,14 @@ var update = flag.Bool("update", false, "write the frozen samples anew: only if 
 func samples() []harness.Event {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	call := &harness.ToolCall{ID: "c1", Origin: "toolu_1", Name: "run_command", Input: json.RawMessage(`{"command":"go test"}`)}
+	pending := &harness.Pending{
+		Call: *call, Reason: "not allowed yet", Rule: "tool", Digest: "9f86d081",
+		Proposal: &harness.Proposal{
+			Kind: harness.ProposalCommand, Body: "go test", About: []string{"in /src", "timeout 60 s"}, Why: "to see whether it works",
+			Session: "run_command(=go test)", Always: "run_command(go test)",
+		},
+	}
+	uncertain := &harness.Pending{Call: *call, Uncertain: true}
 	user, answer := harness.UserText("What is a cairn?"), harness.AssistantText("A pile of stones.")
 	answer.Model = "anthropic/claude-test"
 	answer.Usage = &harness.Usage{Input: 812, Output: 9, CacheRead: 700, Cost: 0.0012, CostKnown: true}
@@ -57,7 +65,7 @@ func samples() []harness.Event {
 			x.Error = &harness.RunError{Kind: "rate_limit", Text: "anthropic: too many requests (HTTP 429)"}
 		}),
 		e(harness.EventRecovery, func(x *harness.Event) { x.Seq, x.Text = 6, "the answer was cut at the model's limit; going on" }),
-		e(harness.EventApproval, func(x *harness.Event) { x.Seq, x.Call = 7, call }),
+		e(harness.EventApproval, func(x *harness.Event) { x.Seq, x.Call, x.Text, x.Pending = 7, call, pending.Reason, pending }),
 		e(harness.EventQuestion, func(x *harness.Event) {
 			x.Seq = 7
 			x.Pending = &harness.Pending{
@@ -66,7 +74,7 @@ func samples() []harness.Event {
 				Digest:   "9f86d081",
 			}
 		}),
-		e(harness.EventUncertain, func(x *harness.Event) { x.Seq, x.Call = 8, call }),
+		e(harness.EventUncertain, func(x *harness.Event) { x.Seq, x.Call, x.Pending = 8, call, uncertain }),
 		e(harness.EventDecided, func(x *harness.Event) { x.Seq, x.Call, x.Text = 8, call, "approved by ada (chat)" }),
 		e(harness.EventCondensed, func(x *harness.Event) { x.Seq, x.Text = 9, "24 messages were condensed" }),
 		e(harness.EventMemory, func(x *harness.Event) { x.Text = "saved f3" }),
@@ -75,7 +83,7 @@ func samples() []harness.Event {
 			x.Outcome = &harness.Result{
 				Run: x.Run, Session: x.Session, Status: harness.RunAwaiting, Stop: harness.StopTools,
 				Text: "I would run the tests.", Usage: *answer.Usage,
-				Pending: []harness.Pending{{Call: *call, Reason: "not allowed yet"}},
+				Pending: []harness.Pending{*pending}, Unasked: []harness.Pending{{Call: *call, Rule: "tool", Proposal: pending.Proposal}},
 			}
 		}),
 	}

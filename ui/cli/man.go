@@ -32,6 +32,7 @@ func manual(root *cobra.Command) string {
 	for _, c := range root.Commands() {
 		manPart(&b, c)
 	}
+	fmt.Fprintf(&b, ".SH RULES\n.nf\n%s\n.fi\n", roff(rulesText))
 	b.WriteString(".SH EVENTS\nThe lines of \n.BR \"cairn \\-p \\-\\-json\" :\n")
 	for _, e := range eventDocs() {
 		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(string(e.Type)), roff(e.Meaning))

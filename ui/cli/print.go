@@ -283,7 +283,8 @@ func (p *printing) asked(ctx context.Context) <-chan harness.Holder {
 	}
 	taker := make(chan harness.Holder, 1)
 	go func() {
-		for range changes {
+		// The first look is for who asked before it was watched.
+		for more := true; more; _, more = <-changes {
 			h, yes, err := p.store.Owners.Asked(ctx, p.lease)
 			if err != nil {
 				// A lost lease fails the run's own next write, which tells more.

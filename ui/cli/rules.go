@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -157,22 +156,21 @@ func (a *app) permitByFlags(p *Permissions) error {
 	return nil
 }
 
-// strangers are sentences about rules that name no tool of this program, which
-// a slip would make worthless without a sign. tools are the names; nil means
-// that they are not known.
-func (p Permissions) strangers(tools []string) []string {
+// strangers are sentences about rules and names of no tool of this program,
+// which a slip would make worthless without a sign. tools are the names that
+// there are.
+func (c Config) strangers(tools []string) []string {
 	var all []string
-	for _, l := range p.Lines {
-		r, err := policy.ParseRule(l.Rule)
-		if err != nil || tools == nil || slices.ContainsFunc(tools, r.Names) {
-			continue
+	for _, l := range c.Permissions.Lines {
+		// The rules of a Permissions were all parsed before.
+		if r, err := policy.ParseRule(l.Rule); err == nil && !slices.ContainsFunc(tools, r.Names) {
+			all = append(all, fmt.Sprintf("the %s rule %s from %s names no tool that there is%s", l.Effect, l.Rule, l.From, suggest(toolOf(l.Rule), "", tools)))
 		}
-		name, _, _ := strings.Cut(l.Rule, "(")
-		hint := suggest(name, "", tools)
-		if best, ok := nearest(name, tools); ok {
-			hint = "; did you mean " + best + "?"
+	}
+	for _, name := range c.Tools.Off {
+		if !slices.Contains(tools, name) {
+			all = append(all, fmt.Sprintf("tools.off in %s: there is no tool %s%s", c.File, name, suggest(name, "", tools)))
 		}
-		all = append(all, fmt.Sprintf("the %s rule %s from %s names no tool that there is%s", l.Effect, l.Rule, l.From, hint))
 	}
 	return all
 }

@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 				world(ts).input, world(ts).typed = ts.ReadFile(args[0]), true
 			},
 			"halt": halt, "waiting": waiting, "crash": crash,
-			"real": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).decides = true },
+			"real":   func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).decides = true },
 			"damage": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).damaged = harness.ErrDamaged },
 			"tty":    func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).tty = true },
 		},

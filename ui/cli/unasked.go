@@ -34,9 +34,14 @@ func (p *printing) refuseWaiting(ctx context.Context) error {
 // tellUnasked says which calls were denied for want of somebody to ask, and
 // what would permit them.
 func (p *printing) tellUnasked(denied []harness.Pending) {
+	told := map[string]bool{}
 	for _, d := range denied {
-		p.complain(fmt.Sprintf("%s was not run, because nobody could be asked: %s; %s",
-			render.SafeLine(d.Call.Name), proposal.Brief(d), p.permitting(d)))
+		text := fmt.Sprintf("%s was not run, because nobody could be asked: %s; %s",
+			render.SafeLine(d.Call.Name), proposal.Brief(d), p.permitting(d))
+		if !told[text] { // models try again
+			p.complain(text)
+		}
+		told[text] = true
 	}
 }
 

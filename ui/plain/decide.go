@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -53,7 +54,9 @@ func (p *plain) decide(id harness.RunID) (harness.RunHandle, int) {
 			return h, run.Cursor
 		}
 	}
-	p.say("left for later: it waits with the session, and /continue shows it again")
+	if p.owner {
+		p.say("left for later: it waits with the session, and /continue shows it again")
+	}
 	return nil, 0
 }
 
@@ -81,7 +84,13 @@ func (p *plain) question(w harness.Pending, n int) (harness.Decision, bool) {
 }
 
 // by says who decides here.
-func (p *plain) by() string { return p.Chat.Holder.String() }
+func (p *plain) by() string {
+	who := cmp.Or(p.Chat.User, "user")
+	if p.Chat.Holder.Terminal != "" {
+		who += " at " + p.Chat.Holder.Terminal
+	}
+	return who + " (chat)"
+}
 
 // consent asks whether a call may run. Only a number that is offered is an
 // answer, and an empty line refuses.

@@ -301,7 +301,7 @@ func (p *plain) acquire() {
 // hold goes on as the session's owner: with its draft and its unfinished run.
 func (p *plain) hold(lease harness.Lease) {
 	d := p.Chat
-	p.lease, p.owner = lease, true
+	p.lease, p.owner, p.waits = lease, true, ""
 	draft, err := d.Drafts.Load(p.ctx, p.session.ID)
 	if err == nil && !p.stored && draft.Text == "" {
 		draft, err = d.Drafts.Adopt(p.ctx, p.session.ID, d.Holder)

@@ -141,7 +141,7 @@ func (m Model) openPermissions() (tea.Model, tea.Cmd) {
 	p, cmd := overlay.NewPermissions(m.ctx, overlay.PermissionsConfig{
 		Grants: d.Grants, Rules: d.Rules, Session: m.chat.Session().ID, CheckRule: d.CheckRule, Self: d.Holder, User: d.User,
 		Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
-	})
+	}).Open()
 	p, _, _ = p.Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
 	m.over.permissions = &p
 	return m, cmd

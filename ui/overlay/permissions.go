@@ -107,13 +107,16 @@ type Permissions struct {
 	failing bool // the notice is about a failure
 }
 
-// NewPermissions returns the overlay and the command that reads the grants.
-func NewPermissions(ctx context.Context, c PermissionsConfig) (Permissions, tea.Cmd) {
+// NewPermissions returns the overlay, which knows no grants until Open.
+func NewPermissions(ctx context.Context, c PermissionsConfig) Permissions {
 	if c.Words == nil {
 		c.Words = error.Error
 	}
-	return Permissions{ctx: ctx, c: c}.load()
+	return Permissions{ctx: ctx, c: c}
 }
+
+// Open reads the grants.
+func (p Permissions) Open() (Permissions, tea.Cmd) { return p.load() }
 
 // SetTheme changes the colours.
 func (p Permissions) SetTheme(t *themes.Theme) Permissions {

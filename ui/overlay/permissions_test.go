@@ -109,7 +109,7 @@ func permissions(t *testing.T, store harness.Grants, width, height int, change .
 	for _, f := range change {
 		f(&c)
 	}
-	p, cmd := NewPermissions(t.Context(), c)
+	p, cmd := NewPermissions(t.Context(), c).Open()
 	s := &shown{t: t, p: p}
 	s.do(cmd)
 	return s.send(tea.WindowSizeMsg{Width: width, Height: height})

@@ -189,7 +189,13 @@ func in(t *testing.T, test func(t *testing.T)) {
 }
 
 // open shows the runs of a world.
-func open(t *testing.T, w *world, width, height int, change ...func(*Config)) *seen {
+func open(t *testing.T, w *world, width, height int) *seen {
+	t.Helper()
+	return openIn(t.Context(), t, w, width, height)
+}
+
+// openIn is open in a program that ends with ctx.
+func openIn(ctx context.Context, t *testing.T, w *world, width, height int) *seen {
 	t.Helper()
 	th, err := themes.Load("dark", true, themes.Options{})
 	if err != nil {
@@ -199,10 +205,7 @@ func open(t *testing.T, w *world, width, height int, change ...func(*Config)) *s
 		Engine: w, Sessions: sessions{w}, Owners: w.owners, Transcript: w, Self: self, Theme: th,
 		Now: func() time.Time { return time.Now().UTC() },
 	}
-	for _, f := range change {
-		f(&c)
-	}
-	s := &seen{t: t, w: w, m: New(t.Context(), c), width: width, height: height, msgs: make(chan tea.Msg), end: make(chan struct{})}
+	s := &seen{t: t, w: w, m: New(ctx, c), width: width, height: height, msgs: make(chan tea.Msg), end: make(chan struct{})}
 	t.Cleanup(func() {
 		close(s.end)
 		<-time.After(time.Minute) // timers end with the bubble

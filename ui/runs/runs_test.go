@@ -244,8 +244,7 @@ func TestTheProgramsEndPausesTheRunAndGivesTheSessionBack(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := sample()
 		ctx, cancel := context.WithCancel(t.Context())
-		s := open(t, w, 80, 24)
-		s.m.ctx = ctx
+		s := openIn(ctx, t, w, 80, 24)
 		s.keys("y").wait(time.Second).keys("y")
 		cancel()
 		s.settle()

@@ -235,6 +235,7 @@ func TestADialogLeavesOpenWhatWasWritten(t *testing.T) {
 		shell(w, goTest)
 		d := wanted(w, 80, 24)
 		d.Type("n").Type("because").Press("ctrl+c").Hides("your reason").Shows("approval needed").Type("n").Shows("> because")
+		d.Press("ctrl+u").Press("ctrl+c").Hides("your reason").Shows("approval needed").Type("n").Type("because")
 		d.Press("esc", "esc").Press("enter").Wait(time.Second).Type("n").Shows("> because")
 		d.Paste(" it is\nslow").Shows("> because it is slow", "your reason")
 	})

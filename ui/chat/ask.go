@@ -184,7 +184,7 @@ func (m Model) askType(msg tea.KeyMsg) (next Model, cmd tea.Cmd, done bool) {
 		return m, nil, false
 	}
 	action, _ := render.Match(m.dialogKeys(), msg.String())
-	if action == "" && msg.String() == "ctrl+c" && m.ask.dialog.Unsaved() {
+	if action == "" && msg.String() == "ctrl+c" && m.ask.dialog.Written() {
 		action = decide.Later // as it clears the box, so that it does not quit
 	}
 	if action != "" {

@@ -118,6 +118,8 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		} else if e.Text != "" {
 			m.pages.add(item{quiet: e.Text})
 		}
+	case harness.EventApproval, harness.EventQuestion, harness.EventUncertain:
+		// They are asked when the run rests, which the result says.
 	case harness.EventDecided:
 		if e.Call != nil {
 			m.pages.add(item{quiet: e.Call.Name + ": " + decidedWords(e.Text)})

@@ -22,12 +22,6 @@ const (
 	toolAsk     = "ask_user"
 )
 
-// The statuses of an item of a list of what is to be done; any other is open.
-const (
-	todoNow  = "in_progress"
-	todoDone = "completed"
-)
-
 // What the loop says in place of a result, as these lines begin.
 const (
 	saidDeclined = "permission denied by the person"
@@ -238,49 +232,6 @@ func (d desk) wrapped(text string, paint themes.Paint) []string {
 		lines[i] = d.fit("    " + paint.On(l))
 	}
 	return lines
-}
-
-// todo is one item of a list of what is to be done.
-type todo struct {
-	Text   string `json:"text"`
-	Status string `json:"status"`
-}
-
-// todos are the items of a call that writes them.
-func todos(c *harness.ToolCall) []todo {
-	var in struct {
-		Todos []todo `json:"todos"`
-	}
-	if c.Malformed != "" || json.Unmarshal(c.Input, &in) != nil {
-		return nil
-	}
-	return in.Todos
-}
-
-// checklist shows a list of what is to be done below its call.
-func (d desk) checklist(list []todo) []string {
-	paints := map[string]themes.Paint{todoDone: d.l.theme.Paints.Muted, todoNow: d.l.theme.Paints.Strong}
-	out := d.items(list)
-	for i, l := range out {
-		out[i] = d.fit("    " + paints[list[i].Status].On(l))
-	}
-	return out
-}
-
-// items are a list of what is to be done, one a line, safe to draw.
-func (d desk) items(list []todo) []string {
-	o := d.l.theme.Ornaments
-	out := make([]string, len(list))
-	for i, t := range list {
-		out[i] = o.Todo + " " + render.SafeLine(t.Text)
-		switch t.Status {
-		case todoDone:
-			out[i] = o.Ticked + " " + render.SafeLine(t.Text)
-		case todoNow:
-			out[i] += " (now)"
-		}
-	}
-	return out
 }
 
 // input is a call's input as the details show it: a command as it is, a change

@@ -9,7 +9,6 @@
 package decide
 
 import (
-	"strings"
 	"time"
 
 	"cairn/harness"
@@ -169,15 +168,8 @@ func (d Dialog) Whole() bool { return d.whole }
 // Writes reports whether characters are text for the dialog and not keys.
 func (d Dialog) Writes() bool { return d.mode != choosing || d.p.Question() }
 
-// Unsaved reports whether text was typed in the dialog.
-func (d Dialog) Unsaved() bool {
-	for _, f := range d.texts {
-		if strings.TrimSpace(f.Text()) != "" {
-			return true
-		}
-	}
-	return false
-}
+// Written reports whether a text is being written that esc would put aside.
+func (d Dialog) Written() bool { return d.mode != choosing || !d.texts[choosing].Empty() }
 
 // choice is one row to choose.
 type choice struct {
@@ -207,7 +199,7 @@ func (d Dialog) choices(draft bool) []choice {
 		}
 		list = append(list, choice{action: free, text: "write an answer"}, choice{action: Refuse, word: "no answer", text: "do not answer"})
 		if draft {
-			list = append(list, choice{action: WithText, word: "draft", text: "answer with your draft"})
+			list = append(list, choice{action: WithText, word: "draft", text: "answer with what you wrote"})
 		}
 		return list
 	}
@@ -220,7 +212,7 @@ func (d Dialog) choices(draft bool) []choice {
 	}
 	list = append(list, choice{action: Refuse, word: "refuse", text: "refuse, and tell it why"})
 	if draft {
-		list = append(list, choice{action: WithText, word: "draft", text: "refuse, and send your draft as the reason"})
+		list = append(list, choice{action: WithText, word: "draft", text: "refuse, and send what you wrote as the reason"})
 	}
 	return list
 }

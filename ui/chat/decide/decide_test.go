@@ -330,3 +330,31 @@ func TestNoRuleIsMadeUnseen(t *testing.T) {
 		t.Errorf("the second time decided %+v", out.Decision)
 	}
 }
+
+func TestEachKindSaysWhatItWouldDo(t *testing.T) {
+	t.Parallel()
+	old := harness.Pending{Call: harness.ToolCall{ID: "c1", Name: "deploy", Input: []byte(`{"to":"prod"}`)}}
+	broken := harness.Pending{Call: harness.ToolCall{ID: "c1", Name: "deploy", Malformed: "{to: prod"}}
+	ruled := pending(harness.Proposal{Kind: harness.ProposalCommand, Body: "x", About: []string{"in /src"}})
+	ruled.Rule, ruled.Reason = "shell(x *)", "it was asked to ask"
+	for name, c := range map[string]struct {
+		p    harness.Pending
+		want []string
+	}{
+		"fetch":         {pending(harness.Proposal{Kind: harness.ProposalFetch, Subject: "https://example.com/?q=\u202ea"}), []string{"shell wants to read", "https://example.com/?q=⟨U+202E⟩a"}},
+		"fetch, more":   {pending(harness.Proposal{Kind: harness.ProposalFetch, Subject: "https://a", Body: "with a cookie"}), []string{"https://a", "with a cookie"}},
+		"call":          {pending(harness.Proposal{Kind: harness.ProposalCall, Body: "{\n  \"a\": 1\n}"}), []string{"wants to be called with", "\"a\": 1"}},
+		"without one":   {old, []string{"deploy wants to be called with", "\"to\": \"prod\""}},
+		"malformed":     {broken, []string{"{to: prod"}},
+		"without body":  {pending(harness.Proposal{Kind: harness.ProposalCommand}), []string{"\"command\": \"x\""}},
+		"edit, no diff": {pending(harness.Proposal{Kind: harness.ProposalEdit, Subject: "f", Body: "all of it"}), []string{"wants to change f", "all of it"}},
+		"asked by":      {ruled, []string{"in /src · asked by the rule shell(x *) · it was asked to ask"}},
+	} {
+		shown := text(New(c.p, 1, 1, time.Time{}).View(env(t, 100, 30)))
+		for _, w := range c.want {
+			if !strings.Contains(shown, w) {
+				t.Errorf("%s lacks %q:\n%s", name, w, shown)
+			}
+		}
+	}
+}

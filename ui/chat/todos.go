@@ -1,14 +1,65 @@
 package chat
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/themes"
 	"cairn/ui/render"
 )
+
+// The statuses of an item of a list of what is to be done; any other is open.
+const (
+	todoNow  = "in_progress"
+	todoDone = "completed"
+)
+
+// todo is one item of a list of what is to be done.
+type todo struct {
+	Text   string `json:"text"`
+	Status string `json:"status"`
+}
+
+// todos are the items of a call that writes them.
+func todos(c *harness.ToolCall) []todo {
+	var in struct {
+		Todos []todo `json:"todos"`
+	}
+	if c.Malformed != "" || json.Unmarshal(c.Input, &in) != nil {
+		return nil
+	}
+	return in.Todos
+}
+
+// checklist shows a list of what is to be done below its call.
+func (d desk) checklist(list []todo) []string {
+	paints := map[string]themes.Paint{todoDone: d.l.theme.Paints.Muted, todoNow: d.l.theme.Paints.Strong}
+	out := d.items(list)
+	for i, l := range out {
+		out[i] = d.fit("    " + paints[list[i].Status].On(l))
+	}
+	return out
+}
+
+// items are a list of what is to be done, one a line, safe to draw.
+func (d desk) items(list []todo) []string {
+	o := d.l.theme.Ornaments
+	out := make([]string, len(list))
+	for i, t := range list {
+		out[i] = o.Todo + " " + render.SafeLine(t.Text)
+		switch t.Status {
+		case todoDone:
+			out[i] = o.Ticked + " " + render.SafeLine(t.Text)
+		case todoNow:
+			out[i] += " (now)"
+		}
+	}
+	return out
+}
 
 // findTodos shows the last list of what is to be done, of what is loaded or
 // else of the whole conversation.

@@ -34,8 +34,9 @@ type world struct {
 	sessions map[harness.SessionID]harness.Session
 	records  map[harness.SessionID][]harness.Record
 	owners   harness.Owners
-	fail     error // of the next reading of the list
-	refuse   error // of every decision
+	ctx      context.Context // of the program
+	fail     error           // of the next reading of the list
+	refuse   error           // of every decision
 	gets     int
 
 	decided []harness.Decision
@@ -191,21 +192,18 @@ func in(t *testing.T, test func(t *testing.T)) {
 // open shows the runs of a world.
 func open(t *testing.T, w *world, width, height int) *seen {
 	t.Helper()
-	return openIn(t.Context(), t, w, width, height)
-}
-
-// openIn is open in a program that ends with ctx.
-func openIn(ctx context.Context, t *testing.T, w *world, width, height int) *seen {
-	t.Helper()
 	th, err := themes.Load("dark", true, themes.Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if w.ctx == nil {
+		w.ctx = t.Context()
 	}
 	c := Config{
 		Engine: w, Sessions: sessions{w}, Owners: w.owners, Transcript: w, Self: self, Theme: th,
 		Now: func() time.Time { return time.Now().UTC() },
 	}
-	s := &seen{t: t, w: w, m: New(ctx, c), width: width, height: height, msgs: make(chan tea.Msg), end: make(chan struct{})}
+	s := &seen{t: t, w: w, m: New(w.ctx, c), width: width, height: height, msgs: make(chan tea.Msg), end: make(chan struct{})}
 	t.Cleanup(func() {
 		close(s.end)
 		<-time.After(time.Minute) // timers end with the bubble

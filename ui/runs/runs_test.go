@@ -243,8 +243,9 @@ func TestHowARunCameToRestIsSaidWhereThePersonIs(t *testing.T) {
 func TestTheProgramsEndPausesTheRunAndGivesTheSessionBack(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := sample()
-		ctx, cancel := context.WithCancel(t.Context())
-		s := openIn(ctx, t, w, 80, 24)
+		var cancel context.CancelFunc
+		w.ctx, cancel = context.WithCancel(t.Context())
+		s := open(t, w, 80, 24)
 		s.keys("y").wait(time.Second).keys("y")
 		cancel()
 		s.settle()

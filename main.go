@@ -35,6 +35,7 @@ import (
 	"cairn/ui/cli"
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
+	"cairn/ui/runs"
 	"cairn/ui/screen"
 )
 
@@ -291,6 +292,7 @@ func (p *program) deps(c cli.ChatSetup, engine harness.Engine) ui.Deps {
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
 		Notes: c.Store.Notes, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
 		Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
+		User: c.Setup.Getenv("USER"), Tools: func() []chat.ToolLine { return offered(c) },
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
 		Notices: c.Notices, Getenv: c.Setup.Getenv, Now: c.Setup.Now, Log: c.Setup.Log, Keys: c.Setup.Config.Bindings(),
 		NewSession: func() harness.Session {
@@ -299,6 +301,20 @@ func (p *program) deps(c cli.ChatSetup, engine harness.Engine) ui.Deps {
 		Theme:  func(dark bool) *themes.Theme { return theme(c, dark) },
 		Config: func(ctx context.Context, s harness.Session) (chat.Setup, error) { return settle(ctx, c, env, s) },
 	}
+}
+
+// offered lists the tools of a start.
+func offered(c cli.ChatSetup) []chat.ToolLine {
+	set, err := tools(c.Store, c.Setup)
+	if err != nil {
+		return nil // the engine was made of the same, so the person has been told
+	}
+	var lines []chat.ToolLine
+	for _, name := range set.Names() {
+		t, _ := set.Lookup(name)
+		lines = append(lines, chat.ToolLine{Name: name, Permission: string(t.Permission), Help: t.Description})
+	}
+	return lines
 }
 
 // listed are the rules of files and flags as the screen shows them.
@@ -365,6 +381,8 @@ func settle(ctx context.Context, c cli.ChatSetup, env choose.Env, s harness.Sess
 func actions() []string {
 	bindings := append(chat.Actions(), picker.Model{}.Bindings()...)
 	bindings = append(bindings, browser.Model{}.Bindings()...)
+	bindings = append(bindings, runs.Actions()...)
+	bindings = append(bindings, overlay.PermissionActions()...)
 	// A screen tells the keys of its present state; these are of the others.
 	names := []string{
 		"picker.save", "picker.discard", "picker.forget-facts",

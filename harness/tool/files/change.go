@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -121,8 +122,8 @@ func diff(name, before, after string, existed bool) (text string, added, removed
 
 // proposal is what the person is shown of the change.
 func (f family) proposal(s space, ch change, why string) (harness.Proposal, error) {
-	subject := s.show(ch.path)
-	text, added, removed, err := diff(label(subject), ch.old, ch.new, ch.info != nil)
+	subject := label(s.show(ch.path))
+	text, added, removed, err := diff(subject, ch.old, ch.new, ch.info != nil)
 	if err != nil {
 		return harness.Proposal{}, err
 	}
@@ -144,9 +145,12 @@ func (f family) about(s space, ch change) []string {
 		}
 	}
 	if _, _, ok := within(s.real[:1], ch.path); ok {
-		facts = append(facts, "in "+f.tilde(s.real[0]))
+		facts = append(facts, "in "+label(f.tilde(s.real[0])))
 	} else {
 		facts = append(facts, "outside the working directory")
+	}
+	if slices.Contains(strings.Split(filepath.ToSlash(ch.path), "/"), ".git") {
+		facts = append(facts, "among the files of git itself, which can make it run commands")
 	}
 	if full := filepath.Clean(filepath.FromSlash(ch.asked)); full != s.show(ch.path) && full != ch.path {
 		facts = append(facts, "asked for as "+label(ch.asked))

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,15 +213,68 @@ func TestWhatChangedSinceItWasShownIsNotWritten(t *testing.T) {
 			if r := call(t, set, "", tc.tool, tc.in, p.State); !r.Failed || !strings.Contains(r.Text, "changed") {
 				t.Errorf("got %+v", r)
 			}
-			if after := contents(t, ws); len(after) != len(before) {
+			if after := contents(t, ws); !maps.Equal(before, after) {
 				t.Errorf("%v became %v", before, after)
-			} else {
-				for file, text := range before {
-					if after[file] != text {
-						t.Errorf("%s became %q", file, after[file])
-					}
-				}
 			}
 		})
+	}
+}
+
+func TestWhatIsShownIsOneLineAndTold(t *testing.T) {
+	t.Parallel()
+	ws := t.TempDir()
+	set := kit(t, Options{Dir: ws})
+	put(t, ws, "a\nb\u202e.txt", "x\r\ny\r\n")
+	p, err := proposal(t, set, "", "write_file", writeIn{Path: "a\nb\u202e.txt", Content: "x\ny\n", Overwrite: true})
+	if err != nil || p.Subject != `"a\nb\u202e.txt"` || !strings.HasPrefix(p.Diff, "--- a/\"a\\nb\\u202e.txt\"\n+++ b/") {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	if !slices.Contains(p.About, "changes the line ends from CRLF to LF") || p.Added != 2 || p.Removed != 2 {
+		t.Errorf("got %+v", p)
+	}
+	p, err = proposal(t, set, "", "edit_file", editIn{Path: "a\nb\u202e.txt", Old: "x\ny", New: "x\nz"})
+	if err != nil || p.Added != 1 || p.Removed != 1 || !strings.Contains(p.Diff, "-y\r\n+z\r\n") || len(p.About) != 1 || !strings.HasPrefix(p.About[0], "in ") {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	p, err = proposal(t, set, "", "write_file", writeIn{Path: ".git/hooks/pre-commit", Content: "x"})
+	if err != nil || !strings.Contains(strings.Join(p.About, "; "), "new file; makes its directory; in ") || !strings.Contains(p.About[len(p.About)-1], "git itself") {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	r := call(t, set, "", "edit_file", editIn{Path: "a\nb\u202e.txt", Old: "y", New: "z"}, "")
+	if r.Failed || r.Text != `changed "a\nb\u202e.txt": 6 bytes, 1 line added, 1 line removed` {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestFailingEditsChangeNothing(t *testing.T) {
+	t.Parallel()
+	ws := t.TempDir()
+	set := kit(t, Options{Dir: ws})
+	put(t, ws, "f", "a\nb\na\n")
+	put(t, ws, "latin", "caf\xe9 is good, and this is mostly text")
+	put(t, ws, "full", strings.Repeat("x", maxWrite))
+	before := contents(t, ws)
+	for name, tc := range map[string]struct {
+		in   editIn
+		want string
+	}{
+		"twice":     {editIn{Path: "f", Old: "a", New: "c"}, "occurs 2 times, beginning on lines 1, 3"},
+		"not there": {editIn{Path: "f", Old: "z", New: "c"}, "does not occur"},
+		"empty":     {editIn{Path: "f", New: "c"}, "old is empty"},
+		"same":      {editIn{Path: "f", Old: "b", New: "b"}, "change nothing"},
+		"NUL":       {editIn{Path: "f", Old: "b", New: "\x00"}, "NUL"},
+		"missing":   {editIn{Path: "g", Old: "b", New: "c"}, "there is no"},
+		"no UTF-8":  {editIn{Path: "latin", Old: "good", New: "bad"}, "not UTF-8"},
+		"too large": {editIn{Path: "full", Old: "x", New: "xx", All: true}, "at most"},
+	} {
+		if p, err := proposal(t, set, "", "edit_file", tc.in); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s is proposed: %.200v, %v", name, p, err)
+		}
+		if r := call(t, set, "", "edit_file", tc.in, ""); !r.Failed || !strings.Contains(r.Text, tc.want) {
+			t.Errorf("%s gives %+v", name, r)
+		}
+	}
+	if after := contents(t, ws); !maps.Equal(before, after) {
+		t.Error("something changed")
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // lures adds to a tree what tempts a tool to leave it.
-func lures(t *testing.T) (ws, outside string) {
+func lures(t testing.TB) (ws, outside string) {
 	t.Helper()
 	ws, outside = tree(t)
 	for link, to := range map[string]string{
@@ -283,8 +283,8 @@ func FuzzPathsStayInside(f *testing.F) {
 	for _, seed := range []string{"a.txt", "..", "out/x", "sub/../../outside/x", "newdeep", ".env", "in1/climb/../outside/x", "a.txt\x00", "/etc/passwd", "‥/x", "dot/dot/dotdot/outside/x"} {
 		f.Add(seed)
 	}
+	ws, outside := lures(f)
 	f.Fuzz(func(t *testing.T, name string) {
-		ws, outside := lures(t)
 		before := contents(t, outside)
 		set := kit(t, Options{Dir: ws})
 		if p, err := at(t, ws).locate(name); err == nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // tree makes a working directory with a neighbour outside and returns both.
-func tree(t *testing.T) (ws, outside string) {
+func tree(t testing.TB) (ws, outside string) {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

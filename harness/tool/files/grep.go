@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,8 @@ type search struct {
 	glob          string
 	around, limit int
 	walk          walk
+	// src reads one file after the other.
+	src *bufio.Reader
 
 	out              strings.Builder
 	found, looked    int
@@ -125,7 +128,10 @@ func newSearch(in grepIn) (*search, error) {
 	if limit == 0 {
 		limit = defaultMatches
 	}
-	return &search{re: re, glob: strings.TrimPrefix(in.Glob, "./"), around: min(in.Context, maxAround), limit: min(limit, maxMatches)}, nil
+	return &search{
+		re: re, glob: strings.TrimPrefix(in.Glob, "./"), around: min(in.Context, maxAround), limit: min(limit, maxMatches),
+		src: bufio.NewReaderSize(nil, maxMatched),
+	}, nil
 }
 
 // wanted reports whether a file is to be searched, by its path below the

@@ -29,7 +29,7 @@ func (g *search) file(ctx context.Context, dir *os.Root, name, shown string) (er
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		g.walk.unreadable++
-		return nil
+		return nil //nolint:nilerr // it is counted and told
 	}
 	if info.Size() > maxSearched {
 		g.toolarge++
@@ -38,39 +38,39 @@ func (g *search) file(ctx context.Context, dir *os.Root, name, shown string) (er
 	f, err := openSame(dir, name, info)
 	if err != nil {
 		g.walk.unreadable++
-		return nil
+		return nil //nolint:nilerr // it is counted and told
 	}
 	defer closing(&err, f.Close)
 	// What grows while it is read has an end too.
-	src := bufio.NewReaderSize(io.LimitReader(f, maxSearched), maxMatched)
-	head, err := src.Peek(sniff)
+	g.src.Reset(io.LimitReader(f, maxSearched))
+	head, err := g.src.Peek(sniff)
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
 		g.walk.unreadable++
-		return nil
+		return nil //nolint:nilerr // it is counted and told
 	case binary(head):
 		g.binary++
 		return nil
 	}
 	g.looked++
-	return g.lines(ctx, src, shown)
+	return g.lines(ctx, shown)
 }
 
 // lines searches line by line and writes what matches, with the lines around.
-func (g *search) lines(ctx context.Context, src *bufio.Reader, shown string) error {
+func (g *search) lines(ctx context.Context, shown string) error {
 	var behind []string // the lines in front that were not written yet
 	after, last := 0, 0
 	for n := 1; ; n++ {
 		if n%1_000 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		line, err := matchLine(src)
+		line, err := matchLine(g.src)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			g.walk.unreadable++
-			return nil
+			return nil //nolint:nilerr // it is counted and told
 		}
 		at := g.re.FindIndex(line)
 		switch {

@@ -67,7 +67,7 @@ func (w *walk) dir(ctx context.Context, dir *os.Root, rel string, rules []rule, 
 	f, err := dir.Open(".")
 	if err != nil {
 		w.unreadable++
-		return nil
+		return nil //nolint:nilerr // it is counted and told
 	}
 	entries, more, err := scan(ctx, f)
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -75,7 +75,7 @@ func (w *walk) dir(ctx context.Context, dir *os.Root, rel string, rules []rule, 
 			return ctx.Err()
 		}
 		w.unreadable++
-		return nil
+		return nil //nolint:nilerr // it is counted and told
 	}
 	w.cut = w.cut || more
 	here := w.below(rel)
@@ -121,7 +121,7 @@ func (w *walk) entry(ctx context.Context, dir *os.Root, rel, here string, e fs.D
 	next, err := step(dir, name, false)
 	if err != nil {
 		w.unreadable++
-		return nil
+		return nil //nolint:nilerr // it is counted and told
 	}
 	return errors.Join(w.dir(ctx, next, rel, rules, depth-1), next.Close())
 }

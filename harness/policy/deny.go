@@ -63,22 +63,45 @@ func (f *finder) text(text string, depth int) {
 		f.unclear = true
 		return
 	}
+	f.walk(file, depth)
+	// A shell that is not bash reads some of it in another way: ls &> cat rm is
+	// two commands there.
+	if file, err = parseShell(text, syntax.LangPOSIX); err == nil {
+		f.walk(file, depth)
+	} else if strings.Contains(text, "&>") {
+		f.unclear = true
+	}
+	f.unclear = f.unclear || len(f.found) >= maxFound
+}
+
+func (f *finder) walk(file *syntax.File, depth int) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
 			f.command(readKnown(n.Args), depth)
 		case *syntax.DeclClause:
 			f.add([]known{{n.Variant.Value, true}})
-		case *syntax.LetClause:
-			f.add([]known{{"let", true}})
 		case *syntax.TimeClause:
 			f.add([]known{{"time", true}})
+		case *syntax.LetClause:
+			f.misread("let")
 		case *syntax.CoprocClause:
-			f.add([]known{{"coproc", true}})
+			f.misread("coproc")
+		case *syntax.Redirect:
+			if n.Op == syntax.DplOut || n.Op == syntax.DplIn {
+				// Shells take >&-rm for >&- and rm.
+				f.unclear = f.unclear || len(n.Word.Lit()) > 1 && n.Word.Lit()[0] == '-'
+			}
 		}
 		return len(f.found) < maxFound
 	})
-	f.unclear = f.unclear || len(f.found) >= maxFound
+}
+
+// misread takes a command whose arguments the parser and the shells read
+// differently, so that there may be others in them.
+func (f *finder) misread(name string) {
+	f.add([]known{{name, true}})
+	f.unclear = true
 }
 
 func (f *finder) add(words []known) {

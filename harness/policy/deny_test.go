@@ -16,9 +16,9 @@ func TestDenyRulesFindCommandsWhereverTheyStand(t *testing.T) {
 		{
 			"rm",
 			[]string{
-				"rm x", "rm", "/usr/bin/rm x", "./rm x", "r\\m x", "'rm' x", "r''m x", "\"rm\" x", "RM x", "rm.exe x", "ls; rm x", "ls && rm x", "ls || rm x", "ls | rm x", "ls & rm x", "ls\nrm x", "X=1 rm x", "rm > P", "! rm x",
+				"rm x", "rm", "/usr/bin/rm x", "./rm x", "r\\m x", "'rm' x", "r''m x", "\"rm\" x", "RM x", "rm.exe x", "ls; rm x", "ls && rm x", "ls || rm x", "ls | rm x", " coproc rm command|ls ", "coproc X=rm rm", "let x }||rm", " let \\env $&rm", "coproc rm x", "ls & rm x", "ls\nrm x", "X=1 rm x", "rm > P", "! rm x",
 				"$(rm x)", "ls $(rm x)", "ls `rm x`", "ls \"$(rm x)\"", "ls <(rm x)", "ls > >(rm x)", "X=$(rm x)", "ls ${X:-$(rm x)}", "ls $((a[$(rm x)]))", "cat <<E\n$(rm x)\nE",
-				"(rm x)", "{ rm x; }", "if true; then rm x; fi", "if rm x; then :; fi", "while rm x; do :; done", "for i in 1; do rm $i; done", "case x in x) rm x;; esac", "f() { rm x; }; f", "function f { rm x; }", "time rm x", "coproc rm x", "[[ -n $(rm x) ]]",
+				"(rm x)", "{ rm x; }", "if true; then rm x; fi", "if rm x; then :; fi", "while rm x; do :; done", "for i in 1; do rm $i; done", "case x in x) rm x;; esac", "f() { rm x; }; f", "function f { rm x; }", "time rm x", "[[ -n $(rm x) ]]",
 				"sudo rm x", "sudo -u root rm x", "env rm x", "env X=1 rm x", "env -i rm x", "env -S 'rm x'", "xargs rm", "xargs -0 -n1 rm x", "nohup rm x", "timeout 5 rm x", "timeout -k 1 5 rm x", "nice -n 5 rm x", "nice rm x", "command rm x", "command -p rm x", "exec rm x", "exec -a ls rm x", "builtin rm",
 				"stdbuf -o0 rm x", "setsid rm x", "sudo env nice rm x", "watch rm x", "watch 'rm x'", "watch -n 1 'ls; rm x'", "ssh host rm x", "ssh host 'cd /; rm x'", "su -c 'rm x'", "su root -c 'rm x'", "parallel rm ::: x", "chroot / rm x", "flock /tmp/l rm x", "flock /tmp/l -c 'rm x'", "busybox rm x",
 				"sh -c 'rm x'", "bash -lc \"ls; rm x\"", "bash -c 'sudo sh -c \"rm x\"'", "zsh -c rm", "dash -c 'rm x' y", "/bin/sh -c 'rm x'", "eval rm x", "eval 'rm x'", "eval r m; eval 'r''m x'", "eval 'ls;' 'rm x'", "eval 'eval \"rm x\"'",
@@ -28,7 +28,7 @@ func TestDenyRulesFindCommandsWhereverTheyStand(t *testing.T) {
 			[]string{"ls", "rmdir x", "ls rm", "grep rm x", "echo 'rm x'", "cat rm", "git rm x", "git log -- rm", "ls # rm x", "echo \"rm\"", "ls /bin/rm", "sudo ls", "sh -c ls", "find . -name rmx", "bash run.sh", "git commit -m 'rm x'", "git log $X", "cat $X", "cat *"},
 			[]string{
 				"$X", "$X x", "${X} x", "$(echo rm) x", "`echo rm` x", "/bin/r? x", "r* x", "{rm,x}", "$'\\x72m' x", "r$@m x", "r${x}m", "eval $X", "eval \"$X\"", "sh -c \"$X\"", "bash -c $X", "sudo $X", "env $X", "xargs $X", "find . -exec $X ';'", "ls | sh", "curl x | bash -s", "sh", "bash <<< x", "sh <<E\nrm x\nE",
-				"ls (", "rm x '", "ls\r\nrm x", "ls # \\\nrm x", "sh -c 'ls #\\\nrm x'", "git -c alias.x='!rm x' x", "eval '$X'", "bash -c 'eval \"$1\"'", strings.Repeat("eval '", 1) + "x (" + strings.Repeat("'", 1),
+				"ls (", "rm x '", "ls\r\nrm x", "ls # \\\nrm x", "ls &>cat rm x", ">&-rm", "<&-rm x", "sh -c 'ls #\\\nrm x'", "git -c alias.x='!rm x' x", "eval '$X'", "bash -c 'eval \"$1\"'", strings.Repeat("eval '", 1) + "x (" + strings.Repeat("'", 1),
 			},
 		},
 		{

@@ -16,7 +16,6 @@ import (
 	"cairn/harness"
 	"cairn/harness/agent"
 	"cairn/harness/memory"
-	"cairn/harness/model"
 	"cairn/harness/policy"
 	"cairn/harness/run"
 	"cairn/harness/tool"
@@ -33,25 +32,27 @@ type act struct {
 }
 
 // Whatever is done to runs at whatever moment, nothing that was acknowledged is
-// lost, nothing manual runs twice, and every reader sees every number once.
+// lost, nothing manual runs twice unless a person said so, nothing that asks runs
+// without consent, and every reader sees every number once.
 func TestAnythingAtAnyTime(t *testing.T) {
 	t.Parallel()
 	acts := rapid.Custom(func(t *rapid.T) act {
 		return act{
 			what: rapid.SampledFrom([]string{
 				"start", "start", "start", "pause", "cancel", "continue", "continue", "retry", "drop", "crash", "read", "read", "close",
+				"approve", "approve", "approve", "decline", "abort",
 			}).Draw(t, "what"),
 			wait:   time.Duration(rapid.IntRange(0, 2500).Draw(t, "wait")) * time.Millisecond,
 			aside:  rapid.Bool().Draw(t, "aside"),
 			number: rapid.IntRange(0, 12).Draw(t, "number"),
 		}
 	})
-	replies := rapid.SliceOfN(rapid.SampledFrom([]string{"words", "words", "read", "pay", "fail", "reset", "cut", "empty"}), 1, 8)
+	replies := rapid.SliceOfN(rapid.SampledFrom([]string{"words", "words", "read", "pay", "send", "read pay send send", "fail", "reset", "cut", "empty"}), 1, 8)
 	rapid.Check(t, func(r *rapid.T) {
-		plan, script := rapid.SliceOfN(acts, 1, 25).Draw(r, "plan"), replies.Draw(r, "replies")
+		plan, script := rapid.SliceOfN(acts, 4, 25).Draw(r, "plan"), replies.Draw(r, "replies")
 		var faults []string
 		synctest.Test(t, func(t *testing.T) {
-			l := &life{ctx: t.Context(), st: mem.New(nil), script: script, ran: map[string]int{}}
+			l := &life{ctx: t.Context(), st: mem.New(nil), script: script, ran: map[string]int{}, said: map[string]int{}}
 			l.begin()
 			for _, a := range plan {
 				l.do(a)
@@ -88,9 +89,12 @@ type life struct {
 	starts  int
 	handles []harness.RunHandle
 	ran     map[string]int
-	acked   []harness.Event
-	reads   []reading
-	sent    []string
+	// said counts the approvals and retries of calls that a person has begun to
+	// give.
+	said  map[string]int
+	acked []harness.Event
+	reads []reading
+	sent  []string
 }
 
 // reading is what a reader that had everything up to number after was told until
@@ -123,10 +127,21 @@ func (l *life) begin() {
 	l.must("acquire", err)
 	l.lease, l.model = lease, &moody{life: l}
 	set := new(tool.Set)
-	for name, replay := range map[string]tool.Replay{"read": tool.Safe, "pay": tool.Manual} {
+	for name, replay := range map[string]tool.Replay{"read": tool.Safe, "pay": tool.Manual, "send": tool.Manual} {
+		permission := tool.Allow
+		if name == "send" {
+			permission = tool.Ask
+		}
 		tl, err := tool.New(name, "a tool", func(ctx context.Context, c tool.Call, _ struct{}) (string, error) {
 			l.mu.Lock()
 			l.ran[name+" "+c.Key]++
+			may := l.said[c.Key]
+			if name != "send" {
+				may++ // it begins without being asked about
+			}
+			if n := l.ran[name+" "+c.Key]; replay == tool.Manual && n > may {
+				l.faults = append(l.faults, fmt.Sprintf("%s of call %s ran %d times and may run %d times", name, c.Key, n, may))
+			}
 			l.mu.Unlock()
 			select {
 			case <-time.After(time.Second):
@@ -134,14 +149,14 @@ func (l *life) begin() {
 			case <-ctx.Done():
 				return "", ctx.Err()
 			}
-		}, tool.WithReplay(replay), tool.WithPermission(tool.Allow))
+		}, tool.WithReplay(replay), tool.WithPermission(permission))
 		l.must("tool", errors.Join(err, set.Add(tl)))
 	}
 	m := l.model
 	l.engine = run.NewLocal(run.Options{
 		Journal: l.st.Journal(), Transcript: l.st.Transcript(), Engine: "test",
 		Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
-			return agent.Steps{Model: m, Tools: set, Policy: policy.Static{}, Now: time.Now, Compose: (&memory.Composer{}).Compose}, nil
+			return agent.Steps{Model: m, Tools: set, Policy: policy.Static{Interactive: true}, Now: time.Now, Compose: (&memory.Composer{}).Compose}, nil
 		},
 	})
 	l.lives = append(l.lives, l.engine)
@@ -223,6 +238,8 @@ func (l *life) control(p process, what string, id harness.RunID, alone bool) {
 	// What races with another act, or with a later process, may come too late.
 	late := []error{harness.ErrBusy, harness.ErrNotFound, harness.ErrStale, harness.ErrLost, harness.ErrClosed}
 	switch what {
+	case "approve", "decline", "abort":
+		l.decide(p, what, before, late)
 	case "pause":
 		if l.must(what, p.engine.Pause(l.ctx, id), late...) && alone {
 			after, err := p.engine.Get(l.ctx, id)
@@ -248,6 +265,36 @@ func (l *life) control(p process, what string, id harness.RunID, alone bool) {
 		}
 		l.follow(h)
 	}
+}
+
+// decide says something about the first thing that waits.
+func (l *life) decide(p process, what string, info harness.Run, late []error) {
+	if len(info.Pending) == 0 {
+		return
+	}
+	asked := info.Pending[0]
+	d := harness.Decision{Call: asked.Call.ID, Digest: asked.Digest, How: harness.DecisionHow(what), Text: "because"}
+	switch {
+	case asked.Uncertain && what == "approve":
+		d.How = harness.DecideRetry
+	case asked.Uncertain && what == "decline":
+		d.How = harness.DecideResult
+	}
+	if what == "approve" {
+		l.mu.Lock()
+		l.said[d.Call]++
+		l.mu.Unlock()
+	}
+	h, err := p.engine.Decide(l.ctx, p.lease, info.ID, d)
+	if !l.must(what, err, late...) {
+		if what == "approve" {
+			l.mu.Lock()
+			l.said[d.Call]--
+			l.mu.Unlock()
+		}
+		return
+	}
+	l.follow(h)
 }
 
 // kept checks that some record of the log holds the text.
@@ -349,11 +396,6 @@ func (l *life) judge() {
 	if !slices.Equal(users, l.sent) {
 		l.fault("the branch has the messages %q, sent were %q", users, l.sent)
 	}
-	for key, n := range l.ran {
-		if strings.HasPrefix(key, "pay") && n > 1 {
-			l.fault("%s ran %d times", key, n)
-		}
-	}
 	logs := map[harness.RunID][]run.Entry{}
 	runs, err := l.engine.List(l.ctx, harness.RunFilter{Session: "s"})
 	l.must("list", err)
@@ -372,7 +414,7 @@ func (l *life) judge() {
 	for _, r := range l.reads {
 		var want []int
 		for _, e := range logs[r.run] {
-			if e.Seq > r.after && e.Seq <= r.end && (e.Message != nil || e.Kind == "began" || e.Status == harness.RunAwaiting) {
+			if e.Seq > r.after && e.Seq <= r.end && (e.Message != nil || e.Kind == "began" || e.Kind == "decided" || e.Kind == "resolved" || e.Status == harness.RunAwaiting) {
 				want = append(want, e.Seq)
 			}
 		}
@@ -380,93 +422,4 @@ func (l *life) judge() {
 			l.fault("run %s: after %d a reader was told %v, want %v", r.run, r.after, r.numbers, want)
 		}
 	}
-}
-
-// moody is the model of one process: each call goes as the script has it.
-type moody struct {
-	life *life
-
-	mu     sync.Mutex
-	pieces []piece
-}
-
-type piece struct {
-	text string
-	at   time.Time
-}
-
-// half returns what was streamed of the answer under way, but for the last age.
-func (m *moody) half(age time.Duration) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	text := ""
-	for _, p := range m.pieces {
-		if time.Since(p.at) >= age {
-			text += p.text
-		}
-	}
-	return text
-}
-
-func (m *moody) forget() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.pieces = nil
-}
-
-// Stream implements [model.Model].
-func (m *moody) Stream(ctx context.Context, _ model.Request, emit func(model.Delta)) (model.Reply, error) {
-	m.life.mu.Lock()
-	m.life.calls++
-	n, mood := m.life.calls, m.life.script[m.life.calls%len(m.life.script)]
-	m.life.mu.Unlock()
-	// When it returns the text belongs to whoever called.
-	defer m.forget()
-	all := ""
-	say := func(count int) error {
-		for i := range count {
-			select {
-			case <-time.After(400 * time.Millisecond):
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			p := piece{fmt.Sprintf("%d-%d ", n, i), time.Now()}
-			m.mu.Lock()
-			m.pieces = append(m.pieces, p)
-			m.mu.Unlock()
-			all += p.text
-			emit(model.Delta{Kind: model.DeltaText, Text: p.text})
-		}
-		return nil
-	}
-	reply := model.Reply{Stop: harness.StopEnd}
-	var err error
-	switch mood {
-	case "empty":
-		return model.Reply{Stop: harness.StopEmpty}, nil
-	case "fail":
-		if err = say(3); err == nil {
-			err = &model.Error{Kind: model.KindServer, Message: "overloaded", Status: 529}
-		}
-	case "reset":
-		if err = say(2); err == nil {
-			m.forget()
-			all = ""
-			emit(model.Delta{Kind: model.DeltaReset})
-			err = say(2)
-		}
-	case "cut":
-		err, reply.Stop = say(2), harness.StopLength
-	default:
-		err = say(9)
-	}
-	if err != nil {
-		return model.Reply{}, err
-	}
-	reply.Parts = []harness.Part{{Kind: harness.PartText, Text: all}}
-	if mood == "read" || mood == "pay" {
-		reply.Stop = harness.StopTools
-		reply.Parts = append(reply.Parts, harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "call_0", Name: mood}})
-	}
-	return reply, nil
 }

@@ -176,6 +176,25 @@ func TestARuleIsStoredAsShownAndEdited(t *testing.T) {
 	}
 }
 
+func TestARuleCountsForWhatItSaysAndNothingElse(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		ran := w.Shell()
+		for _, c := range []string{"git status", "git status", "git status; touch P"} {
+			w.Model.Then(uitest.Calls("run_command", fmt.Sprintf(`{"command":%q}`, c)), uitest.Says("All ", "done."))
+		}
+		d := wanted(w, 80, 24)
+		d.Shows("git status", "allow for this session  run_command(=git status)").Type("s").Wait(time.Second).Shows("All done.")
+		d.Type("again").Press("enter").Wait(2 * time.Second).Hides("approval needed")
+		if got := ran.Calls(); len(got) != 2 {
+			t.Fatalf("the rule does not count: ran %q", got)
+		}
+		d.Type("and more").Press("enter").Wait(2*time.Second).Shows("approval needed", "git status; touch P")
+		if got := ran.Calls(); len(got) != 2 {
+			t.Errorf("the rule counts for more than it says: ran %q", got)
+		}
+	})
+}
+
 func TestABadRuleIsSaidAndCanBeMended(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		ran := shell(w, goTest)
@@ -456,4 +475,30 @@ func TestRandomInputNeverBreaksTheDialog(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWhoTakesTheSessionOverDecides(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		ran := shell(w, goTest)
+		d := wanted(w, 80, 24)
+		other := w.Open("talk", 80, 24)
+		other.Press("ctrl+x", "t")
+		d.Wait(time.Second).Shows("read-only").Hides("approval needed")
+		other.Wait(time.Second).Shows("approval needed", goTest).Wait(time.Second).Type("y").Wait(time.Second).Shows("All done.")
+		if got := ran.Calls(); len(got) != 1 {
+			t.Errorf("it ran %d times", len(got))
+		}
+	})
+}
+
+func TestATurnThatWaitsCanBeDropped(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		ran := shell(w, goTest)
+		d := wanted(w, 80, 24)
+		d.Press("esc").Type("/retry").Press("enter").Shows("a decision is waiting")
+		d.Type("d").Wait(time.Second).Hides("an approval waits").Type("hello").Press("enter").Wait(time.Second).Shows("All done.")
+		if got := ran.Calls(); len(got) != 0 {
+			t.Errorf("it ran %q", got)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package uitest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -16,6 +17,9 @@ type asking struct{ w *World }
 
 // Judge implements [policy.Policy].
 func (a asking) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) policy.Verdict {
+	if t.Touches != nil { // the real rules can tell what it would do
+		return policy.Rules{Grants: a.w.Store.Grants(), Interactive: true}.Judge(ctx, c, t, call)
+	}
 	v := policy.Static{Interactive: true}.Judge(ctx, c, t, call)
 	if v.Permission == tool.Ask {
 		v.Rule = ""
@@ -72,6 +76,38 @@ func (w *World) Asking(name string, p harness.Proposal) *Ran {
 	}, tool.WithPermission(tool.Ask))
 	if err == nil {
 		t.Propose = func(context.Context, tool.Call) (harness.Proposal, error) { return p, nil }
+		err = w.Tools.Add(t)
+	}
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return ran
+}
+
+// Shell gives the model the tool run_command, judged by the real rules. It runs
+// nothing and says so; it returns what it was called with.
+func (w *World) Shell() *Ran {
+	w.tb.Helper()
+	ran := new(Ran)
+	type in struct {
+		Command string `json:"command"`
+	}
+	text := func(c tool.Call) (string, error) {
+		var i in
+		err := json.Unmarshal(c.Input, &i)
+		return i.Command, err
+	}
+	t, err := tool.New("run_command", "runs a command", func(_ context.Context, c tool.Call, i in) (string, error) {
+		ran.add(i.Command)
+		return "(no output)\nexit code 0", nil
+	}, tool.WithPermission(tool.Ask), tool.WithTouches(func(c tool.Call) ([]tool.Access, error) {
+		command, err := text(c)
+		return []tool.Access{{Kind: tool.AccessRun, Command: command}}, err
+	}), tool.WithPropose(func(_ context.Context, c tool.Call) (harness.Proposal, error) {
+		command, err := text(c)
+		return harness.Proposal{Kind: harness.ProposalCommand, Body: command}, err
+	}))
+	if err == nil {
 		err = w.Tools.Add(t)
 	}
 	if err != nil {

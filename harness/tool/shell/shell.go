@@ -41,7 +41,7 @@ var (
 	// shell, than was agreed to.
 	ErrMoved = errors.New("the working directory or the shell is no longer what was agreed to")
 	// ErrNoShell means that there is neither bash nor sh.
-	ErrNoShell = errors.New("no shell was found")
+	ErrNoShell = errors.New("neither bash nor sh was found")
 )
 
 // Options say how commands run.
@@ -89,7 +89,8 @@ func Register(set *tool.Set, o Options) error {
 // runner runs commands.
 type runner struct {
 	o Options
-	// shell is the program; plain says that it is not bash.
+	// shell is the program, empty if there is none, so that every command is
+	// refused with that reason; plain says that it is not bash.
 	shell string
 	plain bool
 	// polite is how long a command may take to end after it was told to, once
@@ -113,10 +114,10 @@ func newRunner(o Options, look func(string) (string, error)) (*runner, error) {
 	for i, name := range []string{"bash", "sh"} {
 		if path, err := look(name); err == nil {
 			r.shell, r.plain = path, i > 0
-			return r, nil
+			break
 		}
 	}
-	return nil, ErrNoShell
+	return r, nil
 }
 
 // job is a command that may run.
@@ -131,6 +132,8 @@ type job struct {
 // job checks a call's arguments.
 func (r *runner) job(dir string, in runIn) (job, error) {
 	switch {
+	case r.shell == "":
+		return job{}, fmt.Errorf("%w: %w", ErrCommand, ErrNoShell)
 	case strings.TrimSpace(in.Command) == "":
 		return job{}, fmt.Errorf("%w: it is empty", ErrCommand)
 	case len(in.Command) > maxCommand:

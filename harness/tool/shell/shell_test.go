@@ -460,7 +460,11 @@ func TestRegister(t *testing.T) {
 		t.Error("a timeout above the highest is taken")
 	}
 	none := func(string) (string, error) { return "", exec.ErrNotFound }
-	if _, err := newRunner(Options{}, none); !errors.Is(err, ErrNoShell) {
+	r, err := newRunner(Options{Dir: t.TempDir()}, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.touches(tool.Call{Input: input(t, runIn{Command: "true"})}); !errors.Is(err, ErrNoShell) {
 		t.Errorf("without a shell: %v", err)
 	}
 }

@@ -56,6 +56,10 @@ func (f *fetcher) page(ctx context.Context, at *url.URL, res *http.Response, in 
 func (f *fetcher) refusal(ctx context.Context, at *url.URL, res *http.Response) error {
 	status := fmt.Sprintf("%d %s", res.StatusCode, http.StatusText(res.StatusCode))
 	err := fmt.Errorf("%w: %s answered %s", ErrStatus, at, strings.TrimSpace(status))
+	switch res.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		err = tool.Transient(err)
+	}
 	data, _, failure := body(res)
 	if failure != nil {
 		return fmt.Errorf("%w; its text could not be read: %w", err, failure)

@@ -27,18 +27,29 @@ const (
 // write puts data at the change's place: into a file beside it, onto the disk,
 // then under its name at once. Whoever reads sees the old or the new content,
 // also after a crash. The old file stays as it was if anything fails.
-func (ch change) write(ctx context.Context, data []byte) (err error) {
+func (ch change) write(ctx context.Context, data []byte) error {
 	if ch.info != nil && ch.info.Mode().Perm()&0o222 == 0 {
 		return fmt.Errorf("%q is read-only: %w", ch.asked, fs.ErrPermission)
 	}
-	dir, err := descend(ch.base, filepath.Dir(ch.path), true)
+	var made []string
+	dir, err := descend(ch.base, filepath.Dir(ch.path), &made)
 	if err != nil {
-		return plainly(ch.asked, err)
+		return errors.Join(plainly(ch.asked, err), unmake(ch.base, made))
 	}
-	defer closing(&err, dir.Close)
+	done, err := ch.publish(ctx, dir, data)
+	err = errors.Join(err, dir.Close())
+	if !done {
+		err = errors.Join(err, unmake(ch.base, made))
+	}
+	return err
+}
+
+// publish writes a temporary file in dir and renames it. It reports whether
+// the new content has its name, which it may have and still not be safe.
+func (ch change) publish(ctx context.Context, dir *os.Root, data []byte) (done bool, err error) {
 	temp := ".cairn-" + rand.Text() + ".tmp"
 	if err := ch.fill(dir, temp, data); err != nil {
-		return errors.Join(plainly(ch.asked, err), discard(dir, temp))
+		return false, errors.Join(plainly(ch.asked, err), discard(dir, temp))
 	}
 	err = ctx.Err()
 	if err == nil {
@@ -50,12 +61,12 @@ func (ch change) write(ctx context.Context, data []byte) (err error) {
 		}
 	}
 	if err != nil {
-		return errors.Join(err, discard(dir, temp))
+		return false, errors.Join(err, discard(dir, temp))
 	}
 	if err := syncDir(dir); err != nil {
-		return fmt.Errorf("%q was written, but may be lost in a power failure: %w", ch.asked, err)
+		return true, fmt.Errorf("%q was written, but may be lost in a power failure: %w", ch.asked, err)
 	}
-	return nil
+	return true, nil
 }
 
 // fill writes the temporary file and sweeps those that were left behind. While

@@ -59,7 +59,7 @@ func play(role, dir string) error {
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 			return err
 		}
-		return write("f", strings.Repeat("new\n", 10_000))
+		return errors.Join(write("f", strings.Repeat("new\n", 10_000)), write("d/e/f/g", strings.Repeat("new\n", 10_000)))
 	case "mask":
 		syscall.Umask(0o077)
 		return errors.Join(write("d/new", "text"), write("old", "text"))
@@ -93,12 +93,13 @@ func TestAFailureInTheMiddleLeavesTheOldFile(t *testing.T) {
 	t.Parallel()
 	for _, old := range []string{"old\n", ""} {
 		ws := t.TempDir()
+		put(t, ws, "d/other", "")
 		if old != "" {
 			put(t, ws, "f", old)
 		}
 		before := contents(t, ws)
 		out, err := actor(t, "full disk", ws).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), `"f" cannot be used: file too large`) {
+		if err == nil || !strings.Contains(string(out), `"f" cannot be used: file too large`) || !strings.Contains(string(out), `"d/e/f/g" cannot be used`) {
 			t.Errorf("the write ended with %v: %s", err, out)
 		}
 		if after := contents(t, ws); fmt.Sprint(before) != fmt.Sprint(after) {
@@ -201,6 +202,7 @@ func TestAWriteThatCannotBeDoneChangesNothing(t *testing.T) {
 		"read-only file":      {writeIn{Path: "f", Content: "x", Overwrite: true}, func(ws string) error { return os.Chmod(filepath.Join(ws, "f"), 0o444) }, "read-only", true},
 		"read-only directory": {writeIn{Path: "d/f", Content: "x"}, func(ws string) error { return os.Chmod(filepath.Join(ws, "d"), 0o555) }, "may not be used", false},
 		"below a file":        {writeIn{Path: "f/x", Content: "x"}, func(string) error { return nil }, "cannot be used", true},
+		"a long name below":   {writeIn{Path: "d/e/f/" + strings.Repeat("n", 300) + "/x", Content: "x"}, func(string) error { return nil }, "cannot be used", true},
 		"a directory":         {writeIn{Path: "d", Content: "x", Overwrite: true}, func(string) error { return nil }, "is a directory", true},
 		"a long name":         {writeIn{Path: strings.Repeat("n", 300), Content: "x"}, func(string) error { return nil }, "cannot be used", true},
 		"NUL":                 {writeIn{Path: "new", Content: "a\x00b"}, func(string) error { return nil }, "NUL", true},

@@ -128,7 +128,7 @@ func (s space) resolve(name string) (place, error) {
 	if p.path == p.base {
 		holder, p.name = p.base, "."
 	}
-	p.dir, err = descend(p.base, holder, false)
+	p.dir, err = descend(p.base, holder, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return p, nil

@@ -129,7 +129,7 @@ func ignoreAbove(base, target string) ([]rule, error) {
 	at := ""
 	for name := range strings.SplitSeq(rel, string(filepath.Separator)) {
 		rules = append(rules, readIgnore(dir, at)...)
-		next, err := step(dir, name, false)
+		next, err := step(dir, name)
 		if err = errors.Join(err, dir.Close()); err != nil {
 			if next != nil {
 				err = errors.Join(err, next.Close())

@@ -6,13 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
 
 // descend opens the real directory dir, which is base or below it, one name at
-// a time and never through a link. With make, missing ones are made.
-func descend(base, dir string, make bool) (*os.Root, error) {
+// a time and never through a link. With made, missing ones are made and added
+// to it, with their paths from base.
+func descend(base, dir string, made *[]string) (*os.Root, error) {
 	rel, err := filepath.Rel(base, dir)
 	if err != nil {
 		return nil, err
@@ -21,8 +23,16 @@ func descend(base, dir string, make bool) (*os.Root, error) {
 	if err != nil || rel == "." {
 		return root, err
 	}
+	at := ""
 	for name := range strings.SplitSeq(rel, string(filepath.Separator)) {
-		next, err := step(root, name, make)
+		var next *os.Root
+		at = filepath.Join(at, name)
+		if made != nil {
+			err = ensure(root, name, at, made)
+		}
+		if err == nil {
+			next, err = step(root, name)
+		}
 		if err = errors.Join(err, root.Close()); err != nil {
 			if next != nil {
 				err = errors.Join(err, next.Close())
@@ -34,19 +44,43 @@ func descend(base, dir string, make bool) (*os.Root, error) {
 	return root, nil
 }
 
+// ensure makes a directory of root if nothing of its name is there, and adds
+// its path to made.
+func ensure(root *os.Root, name, at string, made *[]string) error {
+	if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	switch err := root.Mkdir(name, 0o755); {
+	case errors.Is(err, fs.ErrExist):
+		return nil // somebody else was faster
+	case err != nil:
+		return err
+	}
+	*made = append(*made, at)
+	return syncDir(root)
+}
+
+// unmake removes the directories again that were made for a write that failed.
+func unmake(base string, made []string) error {
+	if len(made) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return err
+	}
+	for _, at := range slices.Backward(made) {
+		if err = root.Remove(at); err != nil {
+			break // somebody else put something into it
+		}
+	}
+	return errors.Join(err, root.Close())
+}
+
 // step opens a directory of root that is no link, and stays no link while it
 // is opened.
-func step(root *os.Root, name string, make bool) (*os.Root, error) {
+func step(root *os.Root, name string) (*os.Root, error) {
 	info, err := root.Lstat(name)
-	if make && errors.Is(err, fs.ErrNotExist) {
-		if err := root.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		if err := syncDir(root); err != nil {
-			return nil, err
-		}
-		info, err = root.Lstat(name)
-	}
 	if err != nil {
 		return nil, err
 	}

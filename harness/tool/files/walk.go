@@ -118,7 +118,7 @@ func (w *walk) entry(ctx context.Context, dir *os.Root, rel, here string, e fs.D
 		w.cut = true
 		return nil
 	}
-	next, err := step(dir, name, false)
+	next, err := step(dir, name)
 	if err != nil {
 		w.unreadable++
 		return nil //nolint:nilerr // it is counted and told

@@ -139,7 +139,8 @@ type (
 	// Judge asks the policy about one call. Its outcome is [Judged].
 	Judge struct{ Call harness.ToolCall }
 	// Exec runs tools at the same time, each between [Began] and [Ended]. A call
-	// whose verdict has changed since is not run: its outcome is [Judged].
+	// whose verdict has changed since is not run: its outcome is [Judged]. One
+	// that cannot run only ends. What the driver leaves out comes again.
 	Exec struct{ Calls []harness.ToolCall }
 	// Settle answers a call that is not run. Its outcome is [Ended].
 	Settle struct {

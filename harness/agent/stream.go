@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"context"
+
+	"cairn/harness"
+	"cairn/harness/loop"
+)
+
+// Run sends text and returns when the turn is over. Only a closed or busy
+// agent, and a store that fails, are errors; every other failure is in the
+// result. Cancelling ctx stops the turn and leaves a history that can go on.
+func (a *Agent) Run(ctx context.Context, text string) (harness.Result, error) {
+	return a.Stream(ctx, text, nil)
+}
+
+// Stream is [Agent.Run] with a look at each event as it happens, on the calling
+// goroutine; the last one is the result. see must not call [Agent.Close], which
+// waits for the turn.
+func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)) (harness.Result, error) {
+	done, ctx, err := a.begin(ctx)
+	if err != nil {
+		return harness.Result{}, err
+	}
+	defer done()
+	a.mu.Lock()
+	before := a.history[:len(a.history):len(a.history)]
+	a.mu.Unlock()
+	d := &direct{a: a, run: harness.RunID(harness.NewID()), see: see}
+	started := loop.Started{Message: harness.UserText(text), Config: a.config()}
+	stored, err := d.Put(ctx, harness.Usage{}, started)
+	if err != nil {
+		return harness.Result{}, err
+	}
+	steps := a.Steps()
+	if a.o.Approve == nil {
+		steps.Policy = unmanned{steps.Policy}
+	}
+	t := &Turn{
+		Steps: steps, Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before, Sink: d,
+	}
+	if err := a.carry(ctx, t, d); err != nil {
+		if ctx.Err() == nil {
+			return harness.Result{}, err
+		}
+		records := loop.Cancel(d.state, t.Partial(), a.o.Info.ID, false, harness.StopCancelled)
+		if _, err := d.Put(ctx, t.Lost(), records...); err != nil {
+			return harness.Result{}, err
+		}
+	} else if half, ok := loop.HalfAnswer(t.Partial(), a.o.Info.ID); ok && d.rest.Status == harness.RunFailed {
+		half.Mark = harness.MarkIncomplete
+		if _, err := d.Put(ctx, harness.Usage{}, loop.Cut{Message: half}); err != nil {
+			return harness.Result{}, err
+		}
+	}
+	res := d.result()
+	d.Emit(harness.Event{Type: harness.EventResult, Seq: d.seq, Outcome: &res, At: a.o.Now()})
+	return res, nil
+}
+
+// carry drives the turn to its end, with the decisions that it waits for.
+func (a *Agent) carry(ctx context.Context, t *Turn, d *direct) error {
+	for {
+		if err := t.Drive(ctx, d.state); err != nil {
+			return err
+		}
+		if d.state.Status() != harness.RunAwaiting {
+			return nil
+		}
+		records, err := a.ask(ctx, d.state)
+		if err != nil {
+			return err
+		}
+		if _, err := d.Put(ctx, harness.Usage{}, records...); err != nil {
+			return err
+		}
+	}
+}

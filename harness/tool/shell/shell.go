@@ -66,7 +66,9 @@ type runIn struct {
 // Register adds run_command. A command gets of the environment only PATH, HOME,
 // USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR and what the options name, and
 // nothing to read: its input is empty. What it left running in the background
-// is ended when it returns.
+// is ended when it returns; only what makes a session of its own, as daemons
+// do, goes on. If this program is killed, the shell ends with it on Linux, and
+// the one program that it was waiting for may not.
 func Register(set *tool.Set, o Options) error {
 	r, err := newRunner(o, exec.LookPath)
 	if err != nil {

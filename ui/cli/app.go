@@ -80,8 +80,8 @@ func (a *app) config() (Config, error) {
 	if err := a.permitByFlags(&c.Permissions); err != nil {
 		return c, err
 	}
-	if a.wire.Tools != nil {
-		c.Warnings = append(c.Warnings, c.strangers(a.wire.Tools())...)
+	if err := c.known(a.wire.Tools); err != nil {
+		return c, err
 	}
 	for _, w := range c.Warnings {
 		a.notice("%s", w)

@@ -156,21 +156,24 @@ func (a *app) permitByFlags(p *Permissions) error {
 	return nil
 }
 
-// strangers are sentences about rules and names of no tool of this program,
-// which a slip would make worthless without a sign. tools are the names that
-// there are.
-func (c Config) strangers(tools []string) []string {
-	var all []string
+// known checks the names of tools in rules and in tools.off against those that
+// there are: a slip would make them worthless without a sign. A rule may be
+// about a tool that comes later, so it is only told of.
+func (c *Config) known(tools func() []string) error {
+	if tools == nil || len(c.Permissions.Lines)+len(c.Tools.Off) == 0 {
+		return nil
+	}
+	names := tools()
 	for _, l := range c.Permissions.Lines {
 		// The rules of a Permissions were all parsed before.
-		if r, err := policy.ParseRule(l.Rule); err == nil && !slices.ContainsFunc(tools, r.Names) {
-			all = append(all, fmt.Sprintf("the %s rule %s from %s names no tool that there is%s", l.Effect, l.Rule, l.From, suggest(toolOf(l.Rule), "", tools)))
+		if r, err := policy.ParseRule(l.Rule); err == nil && !slices.ContainsFunc(names, r.Names) {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("the %s rule %s from %s names no tool that there is%s", l.Effect, l.Rule, l.From, suggest(toolOf(l.Rule), "", names)))
 		}
 	}
 	for _, name := range c.Tools.Off {
-		if !slices.Contains(tools, name) {
-			all = append(all, fmt.Sprintf("tools.off in %s: there is no tool %s%s", c.File, name, suggest(name, "", tools)))
+		if !slices.Contains(names, name) {
+			return usage("tools.off in %s: there is no tool %q%s", c.File, name, suggest(name, "", names))
 		}
 	}
-	return all
+	return nil
 }

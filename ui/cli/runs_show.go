@@ -190,7 +190,11 @@ func judgedText(call string, r loop.Judged) string {
 	default:
 		text += "denied"
 	}
-	if r.Rule != "" {
+	switch r.Rule {
+	case "", "not runnable": // the result says why it cannot run
+	case "tool":
+		text += " by the tool's own permission"
+	default:
 		text += " by the rule " + r.Rule
 	}
 	if r.Reason != "" {

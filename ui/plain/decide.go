@@ -130,8 +130,10 @@ func (p *plain) consent(w harness.Pending) (harness.Decision, bool) {
 			text := p.queue[0]
 			p.queue, p.unsaved = p.queue[1:], true
 			return harness.Decision{How: harness.DecideDecline, Text: text}, true
-		case word == "5", p.leaving(word):
+		case word == "5":
 			return harness.Decision{}, false
+		case word == "/stop":
+			return harness.Decision{How: harness.DecideAbort}, true
 		case word == "2", word == "3":
 			p.say("there is no rule to offer for this call")
 		default:
@@ -148,16 +150,6 @@ func (p *plain) refusal() (harness.Decision, bool) {
 	return harness.Decision{How: harness.DecideDecline, Text: strings.TrimSpace(line)}, ok
 }
 
-// leaving reports whether a line leaves the chat.
-func (p *plain) leaving(word string) bool {
-	switch word {
-	case "/quit", "/exit", "/q":
-		p.quit = true
-		return true
-	}
-	return false
-}
-
 // reply asks the model's question. A number that is offered is its choice, and
 // any other text is the answer as it stands.
 func (p *plain) reply(w harness.Pending) (harness.Decision, bool) {
@@ -171,11 +163,13 @@ func (p *plain) reply(w harness.Pending) (harness.Decision, bool) {
 	}
 	line, ok := p.fresh()
 	word := strings.TrimSpace(line)
-	if !ok || word == "" || p.leaving(word) {
+	if !ok || word == "" {
 		return harness.Decision{}, false
 	}
 	d := harness.Decision{How: harness.DecideAnswer, Text: word}
 	switch n, err := strconv.Atoi(word); {
+	case word == "/stop":
+		d.How, d.Text = harness.DecideAbort, ""
 	case err != nil:
 	case n == no:
 		d.How, d.Text = harness.DecideDecline, ""
@@ -209,9 +203,9 @@ func (p *plain) uncertain(harness.Pending) (harness.Decision, bool) {
 			if result = strings.TrimSpace(result); result != "" {
 				return harness.Decision{How: harness.DecideResult, Text: result}, true
 			}
-		case word == "3":
+		case word == "3", word == "/stop":
 			return harness.Decision{How: harness.DecideAbort}, true
-		case word == "4", word == "", p.leaving(word):
+		case word == "4", word == "":
 			return harness.Decision{}, false
 		default:
 			p.keep(line)

@@ -125,6 +125,8 @@ func TestACallIsANumberedQuestion(t *testing.T) {
 		{"empty", []string{"", ""}, 0, "touch declined by "},
 		{"later", []string{"5"}, 0, "left for later"},
 		{"quit", []string{"/quit"}, 0, "left for later"},
+		{"stop", []string{"/stop"}, 0, "- stopped"},
+		{"commands", []string{"/permissions", "/new", "1"}, 1, "/new comes after the decision"},
 		{"words", []string{"yes", "y", "5"}, 0, "kept as a message, not as an answer (2): y"},
 		{"words as reason", []string{"use b instead", "6"}, 0, "touch declined: use b instead"},
 	} {
@@ -140,7 +142,7 @@ func TestACallIsANumberedQuestion(t *testing.T) {
 				if got := a.ran.Load(); got != c.ran {
 					t.Errorf("it ran %d times, not %d:\n%s", got, c.ran, k.out)
 				}
-				if answered := strings.Contains(k.out.String(), "cairn: all done"); answered != (c.shows != "left for later" && c.name != "words") {
+				if answered := strings.Contains(k.out.String(), "cairn: all done"); answered != (c.shows != "left for later" && c.name != "words" && c.name != "stop") {
 					t.Errorf("answered is %t:\n%s", answered, k.out)
 				}
 			})
@@ -164,6 +166,20 @@ func TestTypingDoesNotApprove(t *testing.T) {
 			t.Errorf("it ran %d times:\n%s", got, k.out)
 		}
 		k.wait(5 * time.Second).shows("\ncairn: echo y")
+	})
+}
+
+// A command is never sent as a message, also if it comes while the question
+// appears.
+func TestCommandsAreNotKeptAsMessages(t *testing.T) {
+	ask(t, func(t *testing.T, a *asking) {
+		a.Model.Then(uitest.Calls("touch", `{}`))
+		k := a.open(t).say("go").wait(200*time.Millisecond).shows("May it run?").say("/runs", "/quit").wait(time.Second)
+		k.shows("waits for approval, touch", "left for later")
+		<-k.done
+		if draft, err := a.Store.Drafts().Load(t.Context(), "talk"); err != nil || len(draft.Queue) != 0 {
+			t.Errorf("kept: %+v, %v", draft, err)
+		}
 	})
 }
 

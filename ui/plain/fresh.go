@@ -2,8 +2,10 @@ package plain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"cairn/ui/chat"
 	"cairn/ui/render"
 )
 
@@ -28,15 +30,42 @@ func (p *plain) fresh() (line string, ok bool) {
 			return "", false
 		}
 		more := p.rest()
-		if len(more) == 0 {
-			if !p.Prompted {
-				p.out.line("> " + render.Safe(line))
-			}
+		switch {
+		case len(more) > 0:
+			p.keep(append([]string{line}, more...)...)
+			continue
+		case !p.Prompted:
+			p.out.line("> " + render.Safe(line))
+		}
+		if !p.aside(line) {
 			return line, true
 		}
-		p.keep(append([]string{line}, more...)...)
 	}
 	return "", false
+}
+
+// aside carries out a command that may come in the middle of a question. It is
+// false if the line is none.
+func (p *plain) aside(line string) bool {
+	name := chat.ParseSlash(strings.TrimSpace(line)).Name
+	if strings.TrimSpace(line) == "/permissions" {
+		name = "permissions"
+	}
+	switch name {
+	case "":
+		return false
+	case "quit":
+		p.quit = true
+	case "help":
+		p.help()
+	case "runs":
+		p.runs()
+	case "permissions":
+		p.permissions()
+	default:
+		p.say("/" + name + " comes after the decision")
+	}
+	return true
 }
 
 // settle waits until nothing was typed for a while, and keeps what was. It is
@@ -44,7 +73,7 @@ func (p *plain) fresh() (line string, ok bool) {
 func (p *plain) settle() bool {
 	quiet := time.NewTimer(quietFor)
 	defer quiet.Stop()
-	for p.owner {
+	for p.owner && !p.quit {
 		select {
 		case line, ok := <-p.lines:
 			if !ok {
@@ -100,10 +129,10 @@ func (p *plain) rest() []string {
 }
 
 // keep makes messages of lines that are no answers. They are sent when the
-// decision is taken.
+// decision is taken. Commands among them are carried out, as at any time.
 func (p *plain) keep(lines ...string) {
 	for _, line := range lines {
-		if line == "" {
+		if line == "" || p.aside(line) {
 			continue
 		}
 		p.queue, p.unsaved = append(p.queue, line), true

@@ -48,7 +48,9 @@ func TestEachKindHasItsHeadline(t *testing.T) {
 	why := pending("run_command", harness.Proposal{
 		Kind: harness.ProposalCommand, Body: "ls", About: []string{"in /src"}, Why: "to see\x1b",
 	})
-	why.Reason, why.Rule = "not allowed yet", "tool"
+	why.Reason, why.Rule = "not allowed yet", "run_command(ls)"
+	own := pending("odd", harness.Proposal{Kind: harness.ProposalCall})
+	own.Rule = "tool"
 	for name, c := range map[string]struct {
 		p    harness.Pending
 		want string
@@ -62,7 +64,8 @@ func TestEachKindHasItsHeadline(t *testing.T) {
 			pending("ask_user", harness.Proposal{Kind: harness.ProposalQuestion, Body: "Which?", Choices: []string{"red", "blue"}}),
 			"the model asks:\n    Which?\n  choice 1: red\n  choice 2: blue",
 		},
-		"reasons": {why, "run_command wants to run this command:\n    ls\n  in /src\n  the model's reason: to see␛\n  asked because: not allowed yet (rule: tool)"},
+		"own":     {own, "odd wants to be called with:"},
+		"reasons": {why, "run_command wants to run this command:\n    ls\n  in /src\n  the model's reason: to see␛\n  asked because: not allowed yet (rule: run_command(ls))"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,4 +89,22 @@ func TestBriefIsOneWholeLine(t *testing.T) {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
+}
+
+// Whatever comes from outside is readable, and no control character is left.
+func FuzzLinesAreHarmless(f *testing.F) {
+	f.Add("ls\x1b[2J", "/a\r\nb", "\u202eyes\x9b", "why\x00")
+	f.Fuzz(func(t *testing.T, body, subject, diff, why string) {
+		for _, kind := range []harness.ProposalKind{harness.ProposalCommand, harness.ProposalEdit, harness.ProposalFetch, harness.ProposalQuestion, "?"} {
+			p := pending(subject, harness.Proposal{
+				Kind: kind, Body: body, Subject: subject, Diff: diff, Why: why, About: []string{body}, Choices: []string{diff},
+			})
+			p.Reason, p.Rule = body, diff
+			for _, line := range append(proposal.Lines(p), proposal.Brief(p)) {
+				if bad := strings.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == 0x202e }); bad >= 0 {
+					t.Errorf("%q drives a terminal", line)
+				}
+			}
+		}
+	})
 }

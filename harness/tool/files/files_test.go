@@ -301,19 +301,7 @@ func TestListIsBounded(t *testing.T) {
 func TestToolsReadInTheCallsDirectory(t *testing.T) {
 	t.Parallel()
 	ws, outside := tree(t)
-	var set tool.Set
-	for _, family := range []func(string) (tool.Tool, error){ReadFile, ListDirectory} {
-		made, err := family(outside)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if made.Permission != tool.Allow || made.Replay != tool.Safe {
-			t.Errorf("%s is %s, %s", made.Name, made.Permission, made.Replay)
-		}
-		if err := set.Add(made); err != nil {
-			t.Fatal(err)
-		}
-	}
+	set := kit(t, Options{Dir: outside})
 	run := func(name, input, dir string) harness.ToolResult {
 		return set.Run(t.Context(), harness.ToolCall{ID: "1", Name: name, Input: json.RawMessage(input)}, tool.Call{Dir: dir})
 	}

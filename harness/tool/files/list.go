@@ -25,10 +25,7 @@ type listIn struct {
 	Path string `json:"path,omitempty" jsonschema:"the directory, relative to the working directory; left out for the working directory itself"`
 }
 
-// ListDirectory makes the tool list_directory, which lists a directory below
-// the call's working directory, or below root if the call names none.
-func ListDirectory(root string) (tool.Tool, error) { return family{dir: root}.listDirectory() }
-
+// listDirectory makes the tool list_directory.
 func (f family) listDirectory() (tool.Tool, error) {
 	return tool.New("list_directory", "List a directory of the working directory. Directories end in /, links in @.",
 		func(ctx context.Context, c tool.Call, in listIn) (string, error) {

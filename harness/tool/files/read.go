@@ -33,10 +33,7 @@ type readIn struct {
 	Limit  int    `json:"limit,omitempty" jsonschema:"how many lines to read, 400 if left out, at most 2000"`
 }
 
-// ReadFile makes the tool read_file, which reads lines of a text file below
-// the call's working directory, or below root if the call names none.
-func ReadFile(root string) (tool.Tool, error) { return family{dir: root}.readFile() }
-
+// readFile makes the tool read_file.
 func (f family) readFile() (tool.Tool, error) {
 	return tool.New("read_file", "Read a text file of the working directory, by lines.",
 		func(ctx context.Context, c tool.Call, in readIn) (string, error) {

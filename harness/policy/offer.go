@@ -162,11 +162,8 @@ var safeWord = regexp.MustCompile(`^[\pL\pN_./+@:,=%^-]+$`)
 // quote writes a word so that it stands for itself only. A word with a star
 // that was not quoted becomes another one; what is offered is checked.
 func (w word) quote() string {
-	if w.tilde && safeWord.MatchString(w.text[1:]+"x") && strings.HasPrefix(w.text, "~") {
-		return w.text
-	}
-	if safeWord.MatchString(w.text) {
-		return w.text
+	if bare := w.text; safeWord.MatchString(bare) || w.tilde && safeWord.MatchString(strings.ReplaceAll(bare, "~", "x")) {
+		return bare
 	}
 	return "'" + strings.ReplaceAll(w.text, "'", `'\''`) + "'"
 }

@@ -12,7 +12,7 @@ type word struct {
 	// glob says that the shell would put file names in its place, lead that
 	// these may begin with anything.
 	glob, lead bool
-	// tilde says that it begins with a home directory.
+	// tilde says that the shell may put a home directory in place of a ~.
 	tilde bool
 	// pieces is what stands between unquoted stars; more than one only if there
 	// are some.
@@ -113,7 +113,7 @@ func (r *reader) unquoted(s string) {
 				r.why = "it has a ! that a shell may replace by an older command"
 			}
 		case '~':
-			r.tilde = r.tilde || first
+			r.tilde = r.tilde || first || i > 0 && (s[i-1] == '=' || s[i-1] == ':')
 		case '{':
 			r.open = true
 		case ',':

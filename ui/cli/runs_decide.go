@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"cairn/harness"
+	"cairn/harness/policy"
 )
 
 // deciding is one command that decides about a call.
@@ -71,6 +72,8 @@ func decideError(r harness.Run, err error) error {
 		return nil
 	case errors.Is(err, harness.ErrStale):
 		return fail(ExitApproval, "nothing was decided: what waits is not what was shown any more; look again with: cairn runs show %s", r.ID)
+	case errors.Is(err, policy.ErrRule):
+		return usage("nothing was decided: %w", err)
 	}
 	return fmt.Errorf("decide about run %s: %w", r.ID, err)
 }

@@ -21,11 +21,8 @@ func (p *plain) line(text string) {
 	case "/stop":
 		p.stop()
 		return
-	case "/continue", "/approve":
+	case "/continue":
 		p.resume()
-		return
-	case "/permissions":
-		p.permissions()
 		return
 	}
 	c := chat.ParseSlash(text)
@@ -118,7 +115,6 @@ func (p *plain) help() {
 	}
 	p.out.line(fmt.Sprintf("  %-24s %s", "/stop", "stop the answer; its text is kept"))
 	p.out.line(fmt.Sprintf("  %-24s %s", "/continue", "decide what waits, or go on with an unfinished answer, ask for it again, or drop it"))
-	p.out.line(fmt.Sprintf("  %-24s %s", "/permissions", "list the rules and the standing permissions"))
 	p.out.line(`  A line is a message. A backslash at its end goes on in the next line.`)
 }
 

@@ -47,11 +47,8 @@ func (p *plain) fresh() (line string, ok bool) {
 // aside carries out a command that may come in the middle of a question. It is
 // false if the line is none.
 func (p *plain) aside(line string) bool {
-	name := chat.ParseSlash(strings.TrimSpace(line)).Name
-	if strings.TrimSpace(line) == "/permissions" {
-		name = "permissions"
-	}
-	switch name {
+	c := chat.ParseSlash(strings.TrimSpace(line))
+	switch c.Name {
 	case "":
 		return false
 	case "quit":
@@ -63,7 +60,7 @@ func (p *plain) aside(line string) bool {
 	case "permissions":
 		p.permissions()
 	default:
-		p.say("/" + name + " comes after the decision")
+		p.say("/" + c.Typed + " comes after the decision")
 	}
 	return true
 }

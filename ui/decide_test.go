@@ -136,12 +136,33 @@ func TestRefusingTellsTheModelWhy(t *testing.T) {
 	}
 }
 
+// A word that begins with a key of the dialog is a word, also after a quiet
+// time and where a paste cannot be told from typing.
+func TestAWordIsNoAnswer(t *testing.T) {
+	for _, word := range []string{"yes, go on", "so what", "all of it", "draft"} {
+		t.Run(word, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				ran := shell(w, goTest)
+				d := wanted(w, 80, 24)
+				d.Wait(5 * time.Second)
+				for _, r := range word {
+					d.Type(string(r)).Wait(150 * time.Millisecond)
+				}
+				d.Press("enter").Wait(2*time.Second).Shows("approval needed", "> "+word)
+				if got := ran.Calls(); len(got) != 0 {
+					t.Errorf("it ran %q", got)
+				}
+			})
+		})
+	}
+}
+
 func TestSeveralCallsAreDecidedOneAfterTheOther(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		ran := w.Asking("shell", command(goTest))
 		w.Model.Then(uitest.CallsAll([2]string{"shell", `{"n":1}`}, [2]string{"shell", `{"n":2}`}), uitest.Says("All ", "done."))
 		d := wanted(w, 80, 24)
-		d.Shows("approval needed · 1 of 2").Type("y").Shows("approval needed · 2 of 2", "keys wake up")
+		d.Shows("approval needed · 1 of 2").Type("y").Wait(400*time.Millisecond).Shows("approval needed · 2 of 2", "keys wake up")
 		d.Type("y").Wait(time.Second).Shows("> y", "2 of 2").Press("backspace").Wait(time.Second).Type("n").Press("enter")
 		d.Wait(time.Second).Shows("All done.").Hides("approval needed")
 		if got := ran.Calls(); len(got) != 1 || got[0] != `{"n":1}` {

@@ -19,6 +19,11 @@ import (
 // waits for, so that nobody answers with what was meant for the box.
 const wakeAfter = 600 * time.Millisecond
 
+// holdFor is how long a letter must stand alone to be a choice: the first
+// letter of a word is followed by the next one sooner, also where a paste
+// cannot be told from typing.
+const holdFor = 300 * time.Millisecond
+
 // leastAsk is how many rows the dialog needs to show some of its text.
 const leastAsk = 5
 
@@ -35,6 +40,10 @@ type asking struct {
 	wake  int
 	// note is said in the next dialog.
 	note string
+	// held is a letter that will be a choice unless more is typed at once, for
+	// which it stands in name; holds counts them.
+	held, name string
+	holds      int
 }
 
 // waits reports whether the session's run rests for a person.
@@ -78,6 +87,7 @@ func (m Model) asked() (Model, tea.Cmd) {
 	} else {
 		m.ask.dialog = decide.New(pending[0], n, of, m.askedAt(pending[0].Call.ID)).After(m.ask.dialog)
 	}
+	m, _ = m.unheld()
 	m.ask.dialog = m.ask.dialog.Say(m.ask.note)
 	m.ask.shown, m.ask.note = true, ""
 	return m.doze()
@@ -193,6 +203,54 @@ func (m Model) askType(msg tea.KeyMsg) (next Model, cmd tea.Cmd, done bool) {
 	}
 	m.ask.dialog, done = m.ask.dialog.Type(msg, m.env())
 	return m, nil, done
+}
+
+// hold keeps a letter that would decide until it is known to stand alone. Those
+// that only open something act at once.
+func (m Model) hold(msg tea.KeyMsg) (next Model, cmd tea.Cmd, held bool) {
+	if !m.asks() || !m.ask.awake || m.leader != "" || msg.Type != tea.KeyRunes || msg.Alt || msg.Paste {
+		return m, nil, false
+	}
+	action, _ := render.Match(m.dialogKeys(), msg.String())
+	if !decide.Final(action) {
+		return m, nil, false
+	}
+	m.ask.held, m.ask.name = action, string(msg.Runes)
+	m.ask.holds++
+	due := heldMsg{m.to(), m.ask.holds}
+	return m, tea.Tick(holdFor, func(time.Time) tea.Msg { return due }), true
+}
+
+// unheld gives a letter that was held to the box, since more was typed.
+func (m Model) unheld() (Model, tea.Cmd) {
+	if m.ask.held == "" {
+		return m, nil
+	}
+	m.box = m.box.Insert(m.ask.name)
+	m.draft.version++
+	m.ask.held, m.ask.name = "", ""
+	if !m.asks() {
+		return m, nil
+	}
+	return m.doze()
+}
+
+// heldMsg is due when a letter has stood alone for long enough.
+type heldMsg struct {
+	to
+	hold int
+}
+
+func (msg heldMsg) apply(m Model) (Model, tea.Cmd) {
+	if msg.hold != m.ask.holds || m.ask.held == "" {
+		return m, nil
+	}
+	if !m.asks() || !m.ask.awake {
+		return m.unheld()
+	}
+	action := m.ask.held
+	m.ask.held, m.ask.name = "", ""
+	return m.answer(action)
 }
 
 // answer carries out an action of the dialog.

@@ -205,6 +205,7 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 			return m, nil
 		}
 	}
+	m, _ = m.unheld()
 	m.box = m.box.Paste(text)
 	m.draft.version++
 	m.leader = ""

@@ -34,7 +34,11 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 			return m, searched, Intent{}
 		}
 	}
+	m, _ = m.unheld() // Update puts the dialog to sleep
 	if next, cmd, done := m.askType(msg); done {
+		return next, tea.Batch(searched, cmd), Intent{}
+	}
+	if next, cmd, held := m.hold(msg); held {
 		return next, tea.Batch(searched, cmd), Intent{}
 	}
 	name := msg.String()

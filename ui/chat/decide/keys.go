@@ -131,6 +131,15 @@ func Owns(action string) bool {
 	return false
 }
 
+// Final reports whether an action decides by itself.
+func Final(action string) bool {
+	switch action {
+	case Once, Session, Always, WithText, Again, Abort:
+		return true
+	}
+	return false
+}
+
 // named leaves out the keys that are characters.
 func named(keys []string) []string {
 	var list []string

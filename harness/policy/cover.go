@@ -231,7 +231,7 @@ func coversCommand(sources []source, p place, text string) ([]source, bool) {
 	}
 	parsed := make([]commandRule, len(sources))
 	for i, s := range sources {
-		parsed[i], _ = parseCommandRule(s.rule)
+		parsed[i], _ = s.parsed()
 		if parsed[i].coversLine(l) {
 			return []source{s}, true
 		}
@@ -269,7 +269,7 @@ func nearly(sources []source, text string) (Rule, bool) {
 		return Rule{}, false
 	}
 	for _, s := range sources {
-		c, why := parseCommandRule(s.rule)
+		c, why := s.parsed()
 		if why != "" || len(c.cmds) != 1 || c.exact {
 			continue
 		}

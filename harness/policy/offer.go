@@ -23,7 +23,7 @@ func (j judged) offers(grant string) (session, always string) {
 			return ""
 		}
 		again, err := ParseRule(rule.String())
-		src := source{rule: again, grant: grant}
+		src := newSource(again, grant)
 		if err != nil || again != rule || !j.counts(src) {
 			return ""
 		}

@@ -117,7 +117,7 @@ func (r Rule) Covers(t tool.Tool, c tool.Call, home string) bool {
 	if err != nil {
 		return false
 	}
-	ok, _ := covers([]source{{rule: r}}, t, newPlace(c.Dir, home), touched)
+	ok, _ := covers([]source{newSource(r, "")}, t, newPlace(c.Dir, home), touched)
 	return ok
 }
 

@@ -134,7 +134,7 @@ func FuzzParseRule(f *testing.F) {
 		}
 		for _, a := range []tool.Access{{Kind: tool.AccessRun, Command: text}, {Kind: tool.AccessWrite, Path: "/x/" + text, Root: "/x"}, {Kind: tool.AccessFetch, URL: "https://" + text}} {
 			r.hits(newPlace("/x", "/h"), a, map[string]finder{})
-			covers([]source{{rule: r}}, tool.Tool{Name: strings.TrimSuffix(r.tool, "*")}, newPlace("/x", "/h"), []tool.Access{a})
+			covers([]source{newSource(r, "")}, tool.Tool{Name: strings.TrimSuffix(r.tool, "*")}, newPlace("/x", "/h"), []tool.Access{a})
 		}
 	})
 }

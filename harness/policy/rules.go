@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"cairn/harness"
 	"cairn/harness/tool"
@@ -74,6 +75,12 @@ type source struct {
 	rule Rule
 	// grant is its id; empty for a rule that was written.
 	grant string
+	// parsed reads the rule's pattern as one about commands, once.
+	parsed func() (commandRule, string)
+}
+
+func newSource(r Rule, grant string) source {
+	return source{rule: r, grant: grant, parsed: sync.OnceValues(func() (commandRule, string) { return parseCommandRule(r) })}
 }
 
 func (s source) String() string {
@@ -147,8 +154,8 @@ func (j judged) question() Verdict {
 func (j judged) allow(ctx context.Context, own Verdict) Verdict {
 	sources := make([]source, 0, len(j.rules.Allow))
 	for _, rule := range j.rules.Allow {
-		if j.counts(source{rule: rule}) {
-			sources = append(sources, source{rule: rule})
+		if s := newSource(rule, ""); j.counts(s) {
+			sources = append(sources, s)
 		}
 	}
 	granted, ended, note := j.granted(ctx)
@@ -202,7 +209,7 @@ func (j judged) granted(ctx context.Context) (counting, ended []source, note str
 			note = fmt.Sprintf("the permission %s cannot be read and does not count (%v)", g.ID, err)
 			continue
 		}
-		s := source{rule: rule, grant: g.ID}
+		s := newSource(rule, g.ID)
 		switch {
 		case !j.counts(s), g.Session != "" && g.Session != j.call.Session:
 		case g.Tool != "" && g.Tool != j.tool.Fingerprint():

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -88,6 +89,26 @@ func (a *app) config() (Config, error) {
 	}
 	a.cfg = &c
 	return c, nil
+}
+
+// heedProject adds the ask and deny rules of the project in a directory in which
+// tools are to run, if that is not the working directory: a run keeps its own
+// wherever it is taken up. Nothing else of that file counts.
+func (a *app) heedProject(dir string) error {
+	c, err := a.config()
+	if err != nil || dir == "" || filepath.Clean(dir) == filepath.Clean(a.s.Dir) {
+		return err
+	}
+	f, path, err := c.projectOf(dir)
+	if err != nil || f.Permissions == nil {
+		return err
+	}
+	for _, effect := range []string{effectAsk, effectDeny} {
+		if err := a.cfg.Permissions.add(effect, path, f.Permissions.rules()[effect]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // store opens the store for one command.

@@ -58,6 +58,9 @@ func (s *silent) Error() string { return "" }
 
 // chatSetup settles what the chat opens with.
 func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
+	if err := a.heedProject(t.session.Dir); err != nil {
+		return ChatSetup{}, err
+	}
 	cfg, err := a.config()
 	if err != nil {
 		return ChatSetup{}, err

@@ -203,22 +203,29 @@ func (c *Config) readUser(s Streams, path string, actions func() []string) (file
 // readProject reads .cairn/config.toml of the working directory alone: a file
 // of a directory above might be somebody else's.
 func (c *Config) readProject(s Streams) (file, error) {
-	if s.Dir == "" {
-		return file{}, nil
+	f, path, err := c.projectOf(s.Dir)
+	c.Project = path
+	return f, err
+}
+
+// projectOf reads the project's file of a directory; the path is empty if it
+// has none.
+func (c *Config) projectOf(dir string) (f file, path string, err error) {
+	if dir == "" {
+		return file{}, "", nil
 	}
-	path := filepath.Join(s.Dir, ".cairn", "config.toml")
+	path = filepath.Join(dir, ".cairn", "config.toml")
 	if path == c.File {
-		return file{}, nil
+		return file{}, "", nil
 	}
-	f, err := readFile(path, true, nil)
+	f, err = readFile(path, true, nil)
 	if errors.Is(err, fs.ErrNotExist) {
-		return file{}, nil
+		return file{}, "", nil
 	}
 	if err != nil {
-		return file{}, err
+		return file{}, "", err
 	}
-	c.Project = path
-	return f, nil
+	return f, path, nil
 }
 
 // settleSystem fills in the system prompt: of system and system_file the one

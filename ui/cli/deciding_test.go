@@ -130,6 +130,7 @@ func (w *scriptWorld) begin(ts *testscript.TestScript, id, text string) (harness
 	ts.Check(err)
 	h, err := engine.Start(ctx, harness.StartRequest{
 		Lease: lease, Message: harness.UserText(text), Config: harness.RunConfig{Agent: "cairn@1", Model: "openai/test"},
+		Dir: ts.MkAbs("."),
 	})
 	ts.Check(err)
 	ts.Setenv("RUN", string(h.ID()))

@@ -74,6 +74,9 @@ func (a *app) unfinished(ctx context.Context, text string) (*printing, harness.R
 	if err != nil {
 		return nil, r, err
 	}
+	if err := a.heedProject(r.Dir); err != nil {
+		return nil, r, err
+	}
 	session, err := st.Sessions.Get(ctx, r.Session)
 	if err != nil {
 		if deleted := refuseDeleted(ctx, st, r.Session); deleted != nil {

@@ -63,6 +63,9 @@ type Pending struct {
 	// Proposal is what is agreed to. It is nil for an uncertain call that ran
 	// without a question, and in runs of older versions.
 	Proposal *Proposal `json:"proposal,omitempty"`
+	// Changed says that a person agreed to the call before, and that it was not
+	// run because what it would do was not the same any more.
+	Changed bool `json:"changed,omitempty"`
 	// Digest stands for the tool, the exact arguments, what is shown of the
 	// proposal and its state. A decision names it, so that it can never count
 	// for anything else.
@@ -73,6 +76,11 @@ type Pending struct {
 func (p Pending) Question() bool {
 	return !p.Uncertain && p.Proposal != nil && p.Proposal.Kind == ProposalQuestion
 }
+
+// RuleNotPossible stands where a verdict names its rule, for a call that is
+// refused because it cannot be carried out, such as an edit of a file that is
+// not there.
+const RuleNotPossible = "not possible"
 
 // DecisionHow says what a person decided.
 type DecisionHow string

@@ -39,7 +39,7 @@ func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
 	touched, err := touches(v.tool, v.given)
 	switch {
 	case err != nil:
-		r.Permission, r.Rule, r.Reason = string(tool.Deny), "not possible", err.Error()
+		r.Permission, r.Rule, r.Reason = string(tool.Deny), harness.RuleNotPossible, err.Error()
 		return v
 	case t.waits(c.ID, touched):
 		r.Permission, r.Rule = "later", ""
@@ -52,7 +52,7 @@ func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
 	}
 	p, err := propose(ctx, v.tool, v.given)
 	if err != nil {
-		r.Permission, r.Rule, r.Reason, r.Unasked = string(tool.Deny), "not possible", err.Error(), false
+		r.Permission, r.Rule, r.Reason, r.Unasked = string(tool.Deny), harness.RuleNotPossible, err.Error(), false
 		return v
 	}
 	p.Session, p.Always = verdict.Session, verdict.Always

@@ -29,6 +29,8 @@ type call struct {
 	tool string
 	// approved is the digest that a person agreed to.
 	approved string
+	// changed says that they agreed to something that it is no longer.
+	changed bool
 	// declined says that a person refused, with the reason in reason.
 	declined bool
 	// began says that the call runs or ran, tried that it ever did: a person
@@ -63,6 +65,7 @@ func (c *call) runnable() bool {
 func (c *call) pending(uncertain bool) harness.Pending {
 	return harness.Pending{
 		Call: c.ToolCall, Uncertain: uncertain, Reason: c.reason, Rule: c.rule, Proposal: c.proposal, Digest: c.digest,
+		Changed: c.changed && !uncertain,
 	}
 }
 
@@ -73,7 +76,7 @@ func (s *State) judged(r Judged) {
 		c.verdict, c.reason, c.rule, c.unasked = r.Permission, r.Reason, r.Rule, r.Unasked
 		c.sequential, c.proposal, c.digest, c.tool = r.Sequential, r.Proposal, r.Digest, r.Tool
 		if r.Permission == verdictAsk && c.approved != r.Digest {
-			c.approved = ""
+			c.approved, c.changed = "", c.changed || c.approved != ""
 		}
 		if r.Permission == verdictLater && len(s.Before(r.CallID)) == 0 {
 			// Nothing is left that it could wait for, so it would wait for ever.
@@ -164,6 +167,8 @@ func (s State) refused(c call) (text string, ok bool) {
 		return noteDeclined + ": " + c.reason, true
 	case c.declined:
 		return noteDeclined, true
+	case c.verdict == verdictDeny && c.rule == harness.RuleNotPossible:
+		return "not run: " + c.reason, true
 	case c.verdict != verdictAllow && c.verdict != verdictAsk && c.verdict != verdictLater:
 		return "permission denied: " + c.reason, true
 	default:

@@ -66,6 +66,7 @@ func TestCallsThatPeopleDecide(t *testing.T) {
 		"consent without a digest counts for nothing":    {reply(asks(a, ""), ended(b), ended(c), awaits, consents(a, ""), decided, asks(a, "")), "Rest awaiting_input r_1_1:"},
 		"consent to a call that is not asked is nothing": {reply(consents(a, "A"), asks(a, "A"), allows(b), ended(b), ended(c)), "Rest awaiting_input r_1_1:A"},
 		"a refusal of a call that is not asked neither":  {reply(refuses(a, ""), allows(a), allows(b), allows(c)), "Exec " + a + " " + b + " " + c},
+		"what cannot be done is not called forbidden":    {reply(loop.Judged{CallID: a, Permission: "deny", Rule: harness.RuleNotPossible, Reason: "no such file"}), "Settle r_1_1 not run: no such file"},
 		"a denial after the consent wins":                {reply(asks(a, "A"), ended(b), ended(c), awaits, consents(a, "A"), decided, loop.Judged{CallID: a, Permission: "deny", Reason: "no more"}), "Settle r_1_1 permission denied: no more"},
 		"a denial right before the run wins":             {reply(asks(a, "A"), ended(b), ended(c), awaits, consents(a, "A"), decided, asks(a, "A"), loop.Judged{CallID: a, Permission: "deny", Reason: "no more"}), "Settle r_1_1 permission denied: no more"},
 		"allowing in between does not end the consent":   {reply(asks(a, "A"), ended(b), ended(c), awaits, consents(a, "A"), decided, allows(a), asks(a, "A")), "Exec " + a},
@@ -209,6 +210,27 @@ func TestWhatWasShownIsShownAgain(t *testing.T) {
 	for _, p := range [][]harness.Pending{rest.Pending, s.Pending(), s.Waiting()} {
 		if len(p) != 1 || p[0].Digest != "A" || p[0].Reason != "because" || p[0].Proposal == nil || p[0].Proposal.Body != "A" {
 			t.Errorf("it waits for %+v", p)
+		}
+	}
+}
+
+// Who agreed and is asked about the same call again is told that it changed,
+// also after another start.
+func TestAskedAgainSaysThatItChanged(t *testing.T) {
+	t.Parallel()
+	const a = "r_1_1"
+	agreed := reply(asks(a, "A"), ended("r_1_2"), ended("r_1_3"), awaits, consents(a, "A"), decided)
+	for name, tc := range map[string]struct {
+		records []loop.Record
+		want    bool
+	}{
+		"asked once":      {reply(asks(a, "A"), ended("r_1_2"), ended("r_1_3"), awaits), false},
+		"another state":   {append(agreed[:len(agreed):len(agreed)], asks(a, "A2"), awaits), true},
+		"another start":   {append(agreed[:len(agreed):len(agreed)], asks(a, "A2"), awaits, resumed, asks(a, "A2"), awaits), true},
+		"changed unasked": {reply(asks(a, "A"), ended("r_1_2"), ended("r_1_3"), awaits, resumed, asks(a, "A2"), awaits), false},
+	} {
+		if p := loop.Fold(tc.records...).Pending(); len(p) != 1 || p[0].Changed != tc.want {
+			t.Errorf("%s: it waits for %+v, changed should be %v", name, p, tc.want)
 		}
 	}
 }

@@ -94,6 +94,9 @@ func (d desk) state(c *harness.ToolCall, res *harness.ToolResult, at stage) (str
 	case res.Unknown:
 		return "outcome unknown", o.Warning
 	}
+	if !res.Failed {
+		return resultWords(c.Name, res.Text), o.Muted
+	}
 	first := firstLine(res.Text)
 	if why, ok := strings.CutPrefix(first, saidDeclined); ok {
 		return "declined" + why, o.Warning
@@ -101,13 +104,10 @@ func (d desk) state(c *harness.ToolCall, res *harness.ToolResult, at stage) (str
 	if why, ok := strings.CutPrefix(first, saidDenied); ok {
 		return "denied: " + why, o.Warning
 	}
-	switch {
-	case strings.HasPrefix(first, saidNotRun):
+	if strings.HasPrefix(first, saidNotRun) {
 		return first, o.Warning
-	case res.Failed:
-		return "failed: " + first, o.Error
 	}
-	return resultWords(c.Name, res.Text), o.Muted
+	return "failed: " + first, o.Error
 }
 
 // resultWords is a result in few words.

@@ -54,6 +54,7 @@ func TestACallSaysWhereItStands(t *testing.T) {
 		"declined":         {run(`{}`), result("permission denied by the person: use make", true), nil, "declined: use make"},
 		"declined, no why": {run(`{}`), result("permission denied by the person", true), nil, "  declined"},
 		"denied":           {run(`{}`), result("permission denied: the tool is switched off", true), nil, "denied: the tool is switched off"},
+		"no denial":        {run(`{}`), result("permission denied: says a file", false), nil, "  permission denied: says a file"},
 		"unknown":          {run(`{}`), &harness.ToolResult{CallID: "c", Text: "?", Failed: true, Unknown: true}, nil, "outcome unknown"},
 		"not run":          {run(`{}`), result("not run: the turn was stopped before this call", true), nil, "not run: the turn"},
 		"ended":            {run(`{"command":"go test\n./..."}`), result("ok\nok\nexit code 0", false), nil, "run_command  go test…  exit code 0, 2 lines"},

@@ -192,6 +192,8 @@ func judgedText(call string, r loop.Judged) string {
 	}
 	switch r.Rule {
 	case "", "not runnable": // the result says why it cannot run
+	case harness.RuleNotPossible:
+		return call + " not possible: " + r.Reason
 	case "tool":
 		text += " by the tool's own permission"
 	default:

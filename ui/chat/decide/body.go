@@ -16,6 +16,8 @@ const (
 	margin = 3
 	// maxNumber bounds the width of a line number.
 	maxNumber = 7
+	// changed tells who agreed why they are asked about the same call again.
+	changed = "it changed after you agreed, so nothing was done: this is how it is now"
 )
 
 // memo keeps the laid-out text. It is shared by the copies of a dialog, which
@@ -62,7 +64,13 @@ func (d Dialog) head(e Env) []string {
 	default:
 		text += " wants to be called with"
 	}
-	return shifted(render.Wrap(text, e.Width-1), 1)
+	out := shifted(render.Wrap(text, e.Width-1), 1)
+	if d.p.Changed {
+		for _, l := range render.Wrap(changed, e.Width-1) {
+			out = append(out, " "+p.Warning.On(l))
+		}
+	}
+	return out
 }
 
 // facts are what else is known: where it would run, why it is asked, and the

@@ -337,10 +337,13 @@ func TestEachKindSaysWhatItWouldDo(t *testing.T) {
 	broken := harness.Pending{Call: harness.ToolCall{ID: "c1", Name: "deploy", Malformed: "{to: prod"}}
 	ruled := pending(harness.Proposal{Kind: harness.ProposalCommand, Body: "x", About: []string{"in /src"}})
 	ruled.Rule, ruled.Reason = "shell(x *)", "it was asked to ask"
+	changed := pending(harness.Proposal{Kind: harness.ProposalEdit, Subject: "f", Diff: oneHunk})
+	changed.Changed = true
 	for name, c := range map[string]struct {
 		p    harness.Pending
 		want []string
 	}{
+		"changed":       {changed, []string{"wants to change f", "it changed after you agreed, so nothing was done"}},
 		"fetch":         {pending(harness.Proposal{Kind: harness.ProposalFetch, Subject: "https://example.com/?q=\u202ea"}), []string{"shell wants to read", "https://example.com/?q=⟨U+202E⟩a"}},
 		"fetch, more":   {pending(harness.Proposal{Kind: harness.ProposalFetch, Subject: "https://a", Body: "with a cookie"}), []string{"https://a", "with a cookie"}},
 		"call":          {pending(harness.Proposal{Kind: harness.ProposalCall, Body: "{\n  \"a\": 1\n}"}), []string{"wants to be called with", "\"a\": 1"}},

@@ -47,6 +47,9 @@ func Lines(p harness.Pending) []string {
 	if what.Why != "" {
 		lines = append(lines, "  the model's reason: "+render.SafeLine(what.Why))
 	}
+	if p.Changed {
+		lines = append(lines, "  it changed after it was approved, so nothing was done: this is how it is now")
+	}
 	if why := because(p); why != "" {
 		lines = append(lines, "  "+why)
 	}

@@ -51,6 +51,8 @@ func TestEachKindHasItsHeadline(t *testing.T) {
 	why.Reason, why.Rule = "not allowed yet", "run_command(ls)"
 	own := pending("odd", harness.Proposal{Kind: harness.ProposalCall})
 	own.Rule = "tool"
+	changed := pending("write_file", edit)
+	changed.Changed = true
 	for name, c := range map[string]struct {
 		p    harness.Pending
 		want string
@@ -64,6 +66,7 @@ func TestEachKindHasItsHeadline(t *testing.T) {
 			pending("ask_user", harness.Proposal{Kind: harness.ProposalQuestion, Body: "Which?", Choices: []string{"red", "blue"}}),
 			"the model asks:\n    Which?\n  choice 1: red\n  choice 2: blue",
 		},
+		"changed": {changed, "write_file wants to change /src/a␊b.go (+1 -1):\n    -old\n    +new\n  it changed after it was approved, so nothing was done: this is how it is now"},
 		"own":     {own, "odd wants to be called with:"},
 		"reasons": {why, "run_command wants to run this command:\n    ls\n  in /src\n  the model's reason: to see␛\n  asked because: not allowed yet (rule: run_command(ls))"},
 	} {

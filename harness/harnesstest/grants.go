@@ -15,6 +15,7 @@ import (
 func TestGrants(t *testing.T, open Open) {
 	t.Parallel()
 	t.Run("kept", func(t *testing.T) { t.Parallel(); testGrantsKept(t, open) })
+	t.Run("replaced", func(t *testing.T) { t.Parallel(); testGrantsReplaced(t, open) })
 	t.Run("gone", func(t *testing.T) { t.Parallel(); testGrantsGone(t, open) })
 }
 
@@ -80,35 +81,6 @@ func testGrantsKept(t *testing.T, open Open) {
 		s = s.Reopen()
 		equal(t, "stored", value[[]harness.Grant](t)(s.Grants.List(ctx(t), "a")), want)
 	})
-	run(t, "an equal grant is not stored twice", open, func(t *testing.T, s Stores) {
-		say(t, s, acquire(t, s, "a"), "hello")
-		first := grant(t, s, "a", "one", "x")
-		s.Clock.Add(time.Hour)
-		equal(t, "the second time", grant(t, s, "a", "one", "x"), first)
-		grant(t, s, "a", "one", "y")
-		grant(t, s, "", "one", "x")
-		equal(t, "the third time", grant(t, s, "a", "one", "x"), first)
-		wantGranted(t, s, "a", "g1:one g2:one g3:one")
-	})
-	run(t, "a grant with an id replaces the rule and the tool", open, func(t *testing.T, s Stores) {
-		say(t, s, acquire(t, s, "a"), "hello")
-		for _, g := range []harness.Grant{grant(t, s, "a", "one", "x"), grant(t, s, "", "two", "x")} {
-			s.Clock.Add(time.Hour)
-			got := value[harness.Grant](t)(s.Grants.Save(ctx(t), harness.Grant{ID: g.ID, Session: "elsewhere", By: "eve", Rule: g.Rule + "!", Tool: "y"}))
-			g.Rule, g.Tool = g.Rule+"!", "y"
-			equal(t, "replaced", got, g)
-		}
-		s = s.Reopen()
-		wantGranted(t, s, "a", "g1:one! g2:two!")
-		if again := value[harness.Grant](t)(s.Grants.Save(ctx(t), harness.Grant{ID: "g1", Rule: "one!", Tool: "y"})); again.ID != "g1" {
-			t.Fatalf("replaced by itself: %+v", again)
-		}
-		grant(t, s, "a", "three", "")
-		if merged := value[harness.Grant](t)(s.Grants.Save(ctx(t), harness.Grant{ID: "g1", Rule: "three"})); merged.ID != "g3" {
-			t.Fatalf("replaced by what there is: %+v", merged)
-		}
-		wantGranted(t, s, "a", "g2:two! g3:three")
-	})
 	run(t, "many may write at once", open, func(t *testing.T, s Stores) {
 		say(t, s, acquire(t, s, "a"), "hello")
 		const writers, each = 4, 5
@@ -141,6 +113,38 @@ func testGrantsKept(t *testing.T, open Open) {
 		if want := writers*(each/2+1) + each; len(list) != want || len(seen) != want {
 			t.Fatalf("%d grants with %d ids, want %d", len(list), len(seen), want)
 		}
+	})
+}
+
+func testGrantsReplaced(t *testing.T, open Open) {
+	run(t, "an equal grant is not stored twice", open, func(t *testing.T, s Stores) {
+		say(t, s, acquire(t, s, "a"), "hello")
+		first := grant(t, s, "a", "one", "x")
+		s.Clock.Add(time.Hour)
+		equal(t, "the second time", grant(t, s, "a", "one", "x"), first)
+		grant(t, s, "a", "one", "y")
+		grant(t, s, "", "one", "x")
+		equal(t, "the third time", grant(t, s, "a", "one", "x"), first)
+		wantGranted(t, s, "a", "g1:one g2:one g3:one")
+	})
+	run(t, "a grant with an id replaces the rule and the tool", open, func(t *testing.T, s Stores) {
+		say(t, s, acquire(t, s, "a"), "hello")
+		for _, g := range []harness.Grant{grant(t, s, "a", "one", "x"), grant(t, s, "", "two", "x")} {
+			s.Clock.Add(time.Hour)
+			got := value[harness.Grant](t)(s.Grants.Save(ctx(t), harness.Grant{ID: g.ID, Session: "elsewhere", By: "eve", Rule: g.Rule + "!", Tool: "y"}))
+			g.Rule, g.Tool = g.Rule+"!", "y"
+			equal(t, "replaced", got, g)
+		}
+		s = s.Reopen()
+		wantGranted(t, s, "a", "g1:one! g2:two!")
+		if again := value[harness.Grant](t)(s.Grants.Save(ctx(t), harness.Grant{ID: "g1", Rule: "one!", Tool: "y"})); again.ID != "g1" {
+			t.Fatalf("replaced by itself: %+v", again)
+		}
+		grant(t, s, "a", "three", "")
+		if merged := value[harness.Grant](t)(s.Grants.Save(ctx(t), harness.Grant{ID: "g1", Rule: "three"})); merged.ID != "g3" {
+			t.Fatalf("replaced by what there is: %+v", merged)
+		}
+		wantGranted(t, s, "a", "g2:two! g3:three")
 	})
 }
 

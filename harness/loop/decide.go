@@ -51,7 +51,7 @@ func Decide(s State, ds ...harness.Decision) ([]Record, error) {
 func decide(p harness.Pending, d harness.Decision) ([]Record, error) {
 	resolved := Resolved{CallID: d.Call, How: d.How, By: d.By}
 	switch {
-	case d.Digest != p.Digest && !(p.Uncertain && d.Digest == ""):
+	case d.Digest != p.Digest && (!p.Uncertain || d.Digest != ""):
 		return nil, fmt.Errorf("call %s is not what was shown any more: %w", d.Call, harness.ErrStale)
 	case p.Digest == "" && d.How == harness.DecideApprove && !p.Uncertain:
 		// An older version did not keep what it showed. Resuming asks anew.

@@ -32,7 +32,7 @@ func TestEveryTurnEnds(t *testing.T) {
 				break
 			}
 			for _, r := range w.outcome(cmd) {
-				cmd = w.take(r)
+				w.take(r)
 			}
 			cmd = w.state.Next()
 		}

@@ -60,20 +60,20 @@ func beginsWith(rule, call []word) bool {
 // matches reports whether a word of a rule stands for a word of a command. A
 // star stands for any characters. What the shell replaces by file names equals
 // nothing.
-func (r word) matches(w word) bool {
-	if w.glob || r.tilde != w.tilde {
+func (w word) matches(call word) bool {
+	if call.glob || w.tilde != call.tilde {
 		return false
 	}
-	return r.matchText(w.text, func(a string) string { return a })
+	return w.matchText(call.text, same)
 }
 
 // matchText matches with stars; fold is applied to both.
-func (r word) matchText(text string, fold func(string) string) bool {
+func (w word) matchText(text string, fold func(string) string) bool {
 	text = fold(text)
-	if len(r.pieces) < 2 {
-		return fold(r.text) == text
+	if len(w.pieces) < 2 {
+		return fold(w.text) == text
 	}
-	first, last := fold(r.pieces[0]), fold(r.pieces[len(r.pieces)-1])
+	first, last := fold(w.pieces[0]), fold(w.pieces[len(w.pieces)-1])
 	text, ok := strings.CutPrefix(text, first)
 	if !ok {
 		return false
@@ -81,7 +81,7 @@ func (r word) matchText(text string, fold func(string) string) bool {
 	if text, ok = strings.CutSuffix(text, last); !ok {
 		return false
 	}
-	for _, piece := range r.pieces[1 : len(r.pieces)-1] {
+	for _, piece := range w.pieces[1 : len(w.pieces)-1] {
 		_, after, found := strings.Cut(text, fold(piece))
 		if !found {
 			return false

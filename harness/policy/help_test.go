@@ -8,13 +8,13 @@ import (
 )
 
 // rules reads rules that a test writes.
-func rules(t testing.TB, texts ...string) []Rule {
-	t.Helper()
+func rules(tb testing.TB, texts ...string) []Rule {
+	tb.Helper()
 	out := make([]Rule, len(texts))
 	for i, text := range texts {
 		var err error
 		if out[i], err = ParseRule(text); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return out
@@ -33,7 +33,7 @@ func command(text string) tool.Tool {
 	return touching("run_command", tool.Access{Kind: tool.AccessRun, Command: text})
 }
 
-func judge(t testing.TB, r Rules, c tool.Call, tl tool.Tool) Verdict {
-	t.Helper()
-	return r.Judge(t.Context(), c, tl, harness.ToolCall{})
+func judge(tb testing.TB, r Rules, c tool.Call, tl tool.Tool) Verdict {
+	tb.Helper()
+	return r.Judge(tb.Context(), c, tl, harness.ToolCall{})
 }

@@ -178,11 +178,11 @@ func unescapeGlob(pattern string) string {
 // protectedDirs and protectedFiles are places whose content other programs run
 // or trust, or that hold keys. They are elements of a path, in lower case.
 var (
-	protectedDirs = []string{
+	protectedDirs = []string{ //nolint:gochecknoglobals // a table that nobody changes
 		".git", ".hg", ".svn", ".jj", ".cairn", ".vscode", ".idea", ".husky", ".devcontainer", ".circleci",
 		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".gcloud", ".terraform.d", ".direnv",
 	}
-	protectedFiles = []string{
+	protectedFiles = []string{ //nolint:gochecknoglobals // a table that nobody changes
 		".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".login", ".cshrc", ".tcshrc", ".kshrc", ".inputrc",
 		".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".xprofile", ".xinitrc", ".xsession",
 		".gitconfig", ".gitmodules", ".gitattributes", ".git-credentials", ".netrc", "_netrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".pnpmfile.cjs",

@@ -55,7 +55,7 @@ type runner struct {
 // The list cannot be complete: a program that nobody here has heard of is
 // taken for one that does what its own name says. That is why nothing is
 // allowed before a person writes a rule for that program.
-var runners = table()
+var runners = table() //nolint:gochecknoglobals // a table that nobody changes
 
 func table() map[string]runner {
 	all := map[string]runner{}
@@ -171,7 +171,7 @@ func (r runner) flagged(w word, first bool) bool {
 func (r runner) given(w string) bool {
 	bundles := true // -xf is -x -f, unless the program has options like -exec
 	for _, f := range r.flags {
-		bundles = bundles && !(len(f) > 2 && f[0] == '-' && f[1] != '-')
+		bundles = bundles && (len(f) <= 2 || f[0] != '-' || f[1] == '-')
 	}
 	for _, f := range r.flags {
 		if isFlag(w, f, bundles) {

@@ -140,7 +140,7 @@ type Tool struct {
 func (t Tool) Fingerprint() string {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(t.Name), []byte(t.Description), t.Schema} {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
+		fmt.Fprintf(h, "%d:%s", len(part), part) //nolint:errcheck // a hash never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

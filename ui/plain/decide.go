@@ -191,10 +191,10 @@ func (p *plain) uncertain(harness.Pending) (harness.Decision, bool) {
 		if !ok {
 			return harness.Decision{}, false
 		}
-		switch word := strings.TrimSpace(line); {
-		case word == "1":
+		switch strings.TrimSpace(line) {
+		case "1":
 			return harness.Decision{How: harness.DecideRetry}, true
-		case word == "2":
+		case "2":
 			p.out.line("What was its result? The model is told; an empty line goes back.")
 			result, ok := p.fresh()
 			if !ok {
@@ -203,9 +203,9 @@ func (p *plain) uncertain(harness.Pending) (harness.Decision, bool) {
 			if result = strings.TrimSpace(result); result != "" {
 				return harness.Decision{How: harness.DecideResult, Text: result}, true
 			}
-		case word == "3", word == "/stop":
+		case "3", "/stop":
 			return harness.Decision{How: harness.DecideAbort}, true
-		case word == "4", word == "":
+		case "4", "":
 			return harness.Decision{}, false
 		default:
 			p.keep(line)

@@ -80,8 +80,8 @@ func (p place) content() (text string, err error) {
 // stateOf is a digest of where the file is, whether it exists, and its content.
 func stateOf(ch change) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d:%s exists=%t ", len(ch.path), ch.path, ch.info != nil)
-	io.WriteString(h, ch.old) //nolint:errcheck // a hash never fails
+	fmt.Fprintf(h, "%d:%s exists=%t ", len(ch.path), ch.path, ch.info != nil) //nolint:errcheck // a hash never fails
+	io.WriteString(h, ch.old)                                                 //nolint:errcheck // a hash never fails
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -114,6 +114,7 @@ func diff(name, before, after string, existed bool) (text string, added, removed
 				added++
 			case udiff.Delete:
 				removed++
+			case udiff.Equal:
 			}
 		}
 	}

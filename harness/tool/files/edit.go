@@ -69,10 +69,10 @@ func edit(text string, in editIn) (string, error) {
 	if bom {
 		from, to = strings.TrimPrefix(from, mark), strings.TrimPrefix(to, mark)
 	}
-	switch {
-	case from == "":
+	switch from {
+	case "":
 		return "", errors.New("old is empty; it must be the text to replace")
-	case from == to:
+	case to:
 		return "", errors.New("old and new are the same, so the edit would change nothing")
 	}
 	flat, at := flatten(body)

@@ -16,9 +16,9 @@ import (
 )
 
 // lures adds to a tree what tempts a tool to leave it.
-func lures(t testing.TB) (ws, outside string) {
-	t.Helper()
-	ws, outside = tree(t)
+func lures(tb testing.TB) (ws, outside string) {
+	tb.Helper()
+	ws, outside = tree(tb)
 	for link, to := range map[string]string{
 		"chain1": "chain2", "chain2": "chain3", "chain3": outside,
 		"in1": "in2", "in2": "sub/../in3", "in3": "sub",
@@ -31,11 +31,11 @@ func lures(t testing.TB) (ws, outside string) {
 		"dotdot": "..", "dot": ".", "envdir": "deep/.aws",
 	} {
 		if err := os.Symlink(to, filepath.Join(ws, link)); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	if err := syscall.Mkfifo(filepath.Join(ws, "sub/fifo"), 0o644); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return ws, outside
 }

@@ -6,6 +6,7 @@
 package files
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,13 +112,8 @@ func writing[In any](f family, at func(In) string, opts ...tool.Option) []tool.O
 	}, opts)
 }
 
-// or returns the path of an argument that may be left out.
-func or(name, fallback string) string {
-	if name == "" {
-		return fallback
-	}
-	return name
-}
+// orHere returns the directory of an argument that may be left out.
+func orHere(name string) string { return cmp.Or(name, ".") }
 
 // closing joins the error of closing something that was only read.
 func closing(err *error, what func() error) { *err = errors.Join(*err, what()) }

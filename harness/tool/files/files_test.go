@@ -20,11 +20,11 @@ import (
 )
 
 // tree makes a working directory with a neighbour outside and returns both.
-func tree(t testing.TB) (ws, outside string) {
-	t.Helper()
-	base, err := filepath.EvalSymlinks(t.TempDir())
+func tree(tb testing.TB) (ws, outside string) {
+	tb.Helper()
+	base, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	ws, outside = filepath.Join(base, "ws"), filepath.Join(base, "outside")
 	for name, text := range map[string]string{
@@ -34,10 +34,10 @@ func tree(t testing.TB) (ws, outside string) {
 	} {
 		file := filepath.Join(base, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	for link, to := range map[string]string{
@@ -45,11 +45,11 @@ func tree(t testing.TB) (ws, outside string) {
 		"loop": "loop", "dangling": "nowhere", "hidden": ".env", "keys": ".ssh", "sneaky": "sub/../../outside/x",
 	} {
 		if err := os.Symlink(to, filepath.Join(ws, link)); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	if err := syscall.Mkfifo(filepath.Join(ws, "pipe"), 0o644); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return ws, outside
 }

@@ -36,7 +36,7 @@ type globIn struct {
 func (in globIn) split() (dir, pattern string) {
 	dir, pattern = doublestar.SplitPattern(in.Pattern)
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(or(in.Path, "."), dir)
+		dir = filepath.Join(orHere(in.Path), dir)
 	}
 	return dir, pattern
 }

@@ -47,7 +47,7 @@ func (f family) grep() (tool.Tool, error) {
 				return "", err
 			}
 			return grep(ctx, s, in)
-		}, reading(f, func(in grepIn) string { return or(in.Path, ".") })...)
+		}, reading(f, func(in grepIn) string { return orHere(in.Path) })...)
 }
 
 func grep(ctx context.Context, s space, in grepIn) (text string, err error) {
@@ -55,7 +55,7 @@ func grep(ctx context.Context, s space, in grepIn) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := s.existing(or(in.Path, "."))
+	p, err := s.existing(orHere(in.Path))
 	if err != nil {
 		return "", err
 	}

@@ -33,8 +33,8 @@ func (f family) listDirectory() (tool.Tool, error) {
 			if err != nil {
 				return "", err
 			}
-			return list(ctx, s, or(in.Path, "."))
-		}, reading(f, func(in listIn) string { return or(in.Path, ".") })...)
+			return list(ctx, s, orHere(in.Path))
+		}, reading(f, func(in listIn) string { return orHere(in.Path) })...)
 }
 
 func list(ctx context.Context, s space, name string) (text string, err error) {

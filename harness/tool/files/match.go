@@ -29,7 +29,7 @@ func (g *search) file(ctx context.Context, dir *os.Root, name, shown string) (er
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		g.walk.unreadable++
-		return nil //nolint:nilerr // it is counted and told
+		return nil // it is counted and told
 	}
 	if info.Size() > maxSearched {
 		g.toolarge++
@@ -38,7 +38,7 @@ func (g *search) file(ctx context.Context, dir *os.Root, name, shown string) (er
 	f, err := openSame(dir, name, info)
 	if err != nil {
 		g.walk.unreadable++
-		return nil //nolint:nilerr // it is counted and told
+		return nil // it is counted and told
 	}
 	defer closing(&err, f.Close)
 	// What grows while it is read has an end too.
@@ -47,7 +47,7 @@ func (g *search) file(ctx context.Context, dir *os.Root, name, shown string) (er
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
 		g.walk.unreadable++
-		return nil //nolint:nilerr // it is counted and told
+		return nil // it is counted and told
 	case binary(head):
 		g.binary++
 		return nil

@@ -75,7 +75,7 @@ func (w *walk) dir(ctx context.Context, dir *os.Root, rel string, rules []rule, 
 			return ctx.Err()
 		}
 		w.unreadable++
-		return nil //nolint:nilerr // it is counted and told
+		return nil // it is counted and told
 	}
 	w.cut = w.cut || more
 	here := w.below(rel)

@@ -21,11 +21,15 @@ import (
 	"cairn/harness/tool"
 )
 
+// The bounds of a command.
 const (
-	// DefaultTimeout and MaxTimeout bound a command; a call may choose a
-	// time between one second and MaxTimeout.
+	// DefaultTimeout is that of a call that names none.
 	DefaultTimeout = 60 * time.Second
-	MaxTimeout     = 600 * time.Second
+	// MaxTimeout is the longest that a call may name; the shortest is a second.
+	MaxTimeout = 600 * time.Second
+)
+
+const (
 	// maxCommand bounds the text of a command, in bytes.
 	maxCommand = 64 << 10
 	// maxWhy bounds the model's reason, in characters.

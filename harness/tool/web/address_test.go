@@ -98,13 +98,13 @@ type names struct {
 	asked   []string
 }
 
-func (n *names) resolve(_ context.Context, host string) ([]netip.Addr, error) {
+func (n *names) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.asked = append(n.asked, host)
 	all := n.answers[host]
 	if len(all) == 0 {
-		return noResolver(context.Background(), host)
+		return noResolver(ctx, host)
 	}
 	var out []netip.Addr
 	for _, text := range all[0] {

@@ -9,11 +9,11 @@ import (
 )
 
 // where is an address of a page.
-func where(t testing.TB) *url.URL {
-	t.Helper()
+func where(tb testing.TB) *url.URL {
+	tb.Helper()
 	u, err := parse("https://example.com/a/b")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return u
 }

@@ -35,6 +35,7 @@ func textOf(source string) string {
 			}
 		case html.SelfClosingTagToken:
 			b.WriteByte('\n')
+		case html.CommentToken, html.DoctypeToken:
 		}
 	}
 }

@@ -78,6 +78,7 @@ func (w *scriptWorld) tools() (*tool.Set, error) {
 			if w.deployed.Add(1) > 1 {
 				return "deployed to " + argument(c), nil
 			}
+			w.hangs <- struct{}{}
 			<-ctx.Done()
 			return "", ctx.Err()
 		},
@@ -159,12 +160,9 @@ func waiting(ts *testscript.TestScript, _ bool, args []string) {
 func crash(ts *testscript.TestScript, _ bool, args []string) {
 	w, ctx := world(ts), context.Background()
 	w.deployed.Store(0)
+	w.hangs = make(chan struct{}, 1)
 	engine, h, _ := w.begin(ts, args[0], args[1])
-	for e := range h.Events(ctx, 0) {
-		if e.Type == harness.EventToolStart {
-			break
-		}
-	}
+	<-w.hangs
 	w.store.Abandon()
 	ts.Defer(func() {
 		// The dead program's engine finds that its run is another's now.

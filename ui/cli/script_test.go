@@ -86,9 +86,11 @@ type scriptWorld struct {
 	real  bool
 	asked int
 	// decides says that the engine is the real one with tools and rules;
-	// deployed counts the calls of one of them.
+	// deployed counts the calls of one of them, and hangs receives when the
+	// first one has begun.
 	decides  bool
 	deployed atomic.Int32
+	hangs    chan struct{}
 }
 
 type worldKey struct{}

@@ -108,6 +108,9 @@ func (p *plain) consent(w harness.Pending) (harness.Decision, bool) {
 	}
 	p.out.line("  4  refuse, and say why (so does an empty line)")
 	p.out.line("  5  later")
+	if len(p.queue) > 0 {
+		p.out.line("  6  refuse, with the message that waits as the reason: " + render.SafeLine(p.queue[0]))
+	}
 	for {
 		p.out.line("May it run? Type a number.")
 		line, ok := p.fresh()

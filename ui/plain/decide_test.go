@@ -229,6 +229,9 @@ func TestMessagesWaitBehindADecision(t *testing.T) {
 				k.say("next").shows("queued (1): a decision is waiting").say("/runs").shows("waits for approval, touch: touch␛[2J a")
 				k.say(end).wait(time.Second)
 				if end == "/continue" {
+					k.shows("  6  refuse, with the message that waits as the reason: next")
+				}
+				if end == "/continue" {
 					k.say("1").wait(3 * time.Second).shows("cairn: echo go")
 				} else {
 					k.shows("stopped")

@@ -33,6 +33,8 @@ const (
 	Down     = "chat.choice-down"
 	PageUp   = "chat.proposal-up"
 	PageDown = "chat.proposal-down"
+	Top      = "chat.proposal-top"
+	Bottom   = "chat.proposal-end"
 	Whole    = "chat.full-text"
 	Side     = "chat.side-by-side"
 	// option answers with one of the choices offered, free with what was typed.

@@ -91,9 +91,35 @@ func TestNoKeyButLaterAndReadingWorksAsleep(t *testing.T) {
 	e.Awake = false
 	d := dialog(harness.Proposal{Kind: harness.ProposalCommand, Body: strings.Repeat("x\n", 99), Session: "s", Always: "a"})
 	for _, b := range d.Bindings(e) {
-		if b.Off == "" && b.Action != Later && b.Action != PageUp && b.Action != PageDown {
+		if b.Off == "" && b.Action != Later && !reads(b.Action) {
 			t.Errorf("%s works asleep", b.Action)
 		}
+	}
+}
+
+// The end of a long text, where the harm may be, is one key away; where text is
+// written, the same keys move in its line.
+func TestBothEndsOfALongTextAreAKeyAway(t *testing.T) {
+	t.Parallel()
+	e := env(t, 80, 14)
+	long := harness.Proposal{Kind: harness.ProposalCommand, Body: "first\n" + strings.Repeat("x\n", 9000) + "rm -rf last", Session: "s", Always: "a"}
+	for _, d := range []Dialog{dialog(long), func() Dialog { w, _ := dialog(long).Do(Whole, e); return w }()} {
+		d, _ = d.Do(Bottom, e)
+		if !strings.Contains(text(d.View(e)), "rm -rf last") {
+			t.Errorf("the end is not to be seen:\n%s", text(d.View(e)))
+		}
+		d, _ = d.Do(Top, e)
+		if !strings.Contains(text(d.View(e)), "first") {
+			t.Errorf("the beginning is not to be seen:\n%s", text(d.View(e)))
+		}
+	}
+	why := func(d Dialog, e Env) string { return d.off(Bottom, e) }
+	draft := e
+	draft.Draft = true
+	whole, _ := dialog(long).Do(Whole, draft)
+	writes, _ := dialog(long).Do(Refuse, e)
+	if why(dialog(long), e) != "" || why(whole, draft) != "" || why(dialog(long), draft) != offText || why(writes, e) != offText {
+		t.Error("the key for the end works at the wrong time")
 	}
 }
 

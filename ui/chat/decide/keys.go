@@ -18,6 +18,7 @@ const (
 	offWidth  = "needs a change, and 100 columns"
 	offRule   = "no rule is offered"
 	offDraft  = "there is no draft"
+	offText   = "only with an empty box, or the full text"
 )
 
 // Bindings are the dialog's keys as they work now. Those of the zero dialog are
@@ -54,6 +55,8 @@ func (d Dialog) table(e Env) []render.Binding {
 		b(Whole, "full text", 5, "v", "f", "ctrl+x v"),
 		b(PageUp, "scroll up", 0, "pgup"),
 		b(PageDown, "scroll down", 0, "pgdown"),
+		b(Top, "beginning of the text", 0, "home"),
+		b(Bottom, "end of the text", 0, "end"),
 		b(Up, "choice above", 0, "up"),
 		b(Down, "choice below", 0, "down"),
 		b(Choose, "highlighted", 1, "enter"),
@@ -109,13 +112,17 @@ func (d Dialog) off(action string, e Env) string {
 		ok, why = d.diff() != "" && e.Width >= sideWidth, offWidth
 	case PageUp, PageDown:
 		ok, why = d.layout(e).scrolls, offFits
+	case Top, Bottom: // where text is written, these keys move in its line
+		if ok, why = d.layout(e).scrolls, offFits; ok {
+			ok, why = !d.Written() && (d.whole || !e.Draft), offText
+		}
 	case Up, Down:
 		ok = d.mode == choosing
 	}
 	switch {
 	case !ok:
 		return why
-	case !e.Awake && action != PageUp && action != PageDown: // reading is free
+	case !e.Awake && !reads(action):
 		return offAsleep
 	}
 	return ""
@@ -135,6 +142,15 @@ func Owns(action string) bool {
 func Final(action string) bool {
 	switch action {
 	case Once, Session, Always, WithText, Again, Abort:
+		return true
+	}
+	return false
+}
+
+// reads reports whether an action only moves the text, which is always free.
+func reads(action string) bool {
+	switch action {
+	case PageUp, PageDown, Top, Bottom:
 		return true
 	}
 	return false

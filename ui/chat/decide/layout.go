@@ -96,7 +96,7 @@ func (d Dialog) hidden(l layout, e Env) string {
 	words := " " + o.Ellipsis + " " + strings.Join(parts, ", ")
 	whole := d.key(Whole, e) + " full text"
 	if d.whole {
-		whole = ""
+		whole = d.key(Top, e) + " " + d.key(Bottom, e)
 	}
 	for _, more := range []string{d.key(PageUp, e) + " " + d.key(PageDown, e), whole} {
 		if full := words + " " + o.Dot + " " + more; strings.TrimSpace(more) != "" && render.Width(full) <= e.Width {

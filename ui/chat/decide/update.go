@@ -11,12 +11,12 @@ import (
 
 // Do carries out an action of the table.
 func (d Dialog) Do(action string, e Env) (Dialog, Outcome) {
-	if action != PageUp && action != PageDown && action != Whole && action != Side {
+	if !reads(action) && action != Whole && action != Side {
 		d.note = ""
 	}
 	digit, warned := d.digit, d.warned
 	d.digit, d.warned = "", ""
-	if action == PageUp || action == PageDown {
+	if reads(action) {
 		d.warned = warned
 	}
 	switch action {
@@ -26,6 +26,11 @@ func (d Dialog) Do(action string, e Env) (Dialog, Outcome) {
 		return d.Scroll(-max(d.layout(e).room-1, 1), e), Outcome{}
 	case PageDown:
 		return d.Scroll(max(d.layout(e).room-1, 1), e), Outcome{}
+	case Top:
+		d.top = 0
+		return d, Outcome{}
+	case Bottom:
+		return d.Scroll(d.layout(e).total, e), Outcome{}
 	case Whole:
 		d.whole, d.top = !d.whole, 0
 		return d, Outcome{}

@@ -1,38 +1,12 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
-	"log/slog"
-	"reflect"
 	"testing"
-	"time"
 
 	"cairn/harness"
 	"cairn/harness/tool"
 )
-
-type nowhere struct{}
-
-func (nowhere) Put(context.Context, harness.SessionID, []byte) (string, error) { return "", nil }
-
-// A call runs in a set of its own, with the settings of the one it comes from,
-// also those that are added to it later.
-func TestOneToolKeepsEverySettingOfItsSet(t *testing.T) {
-	t.Parallel()
-	s := &tool.Set{Artifacts: nowhere{}, Log: slog.New(slog.DiscardHandler), Grace: time.Second, Redact: func(string) string { return "" }}
-	one, err := only(s, tool.Tool{Name: "t", Run: func(context.Context, tool.Call) (string, error) { return "", nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, got := reflect.ValueOf(s).Elem(), reflect.ValueOf(one).Elem()
-	for i := range want.NumField() {
-		f := want.Type().Field(i)
-		if f.IsExported() && (want.Field(i).IsZero() || got.Field(i).IsZero()) {
-			t.Errorf("the setting %s is lost, or this test does not know it", f.Name)
-		}
-	}
-}
 
 func TestDigestIsOfTheExactCallAndWhatWasShown(t *testing.T) {
 	t.Parallel()

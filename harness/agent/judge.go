@@ -36,7 +36,7 @@ func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
 	}
 	r := &v.record
 	r.Sequential, r.Tool = v.tool.Sequential, v.tool.Fingerprint()
-	touched, err := touches(v.tool, v.given)
+	touched, err := v.tool.Accesses(v.given)
 	switch {
 	case err != nil:
 		r.Permission, r.Rule, r.Reason = string(tool.Deny), harness.RuleNotPossible, err.Error()
@@ -50,7 +50,7 @@ func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
 	if verdict.Permission != tool.Ask && !verdict.Unasked {
 		return v
 	}
-	p, err := propose(ctx, v.tool, v.given)
+	p, err := v.tool.Proposal(ctx, v.given)
 	if err != nil {
 		r.Permission, r.Rule, r.Reason, r.Unasked = string(tool.Deny), harness.RuleNotPossible, err.Error(), false
 		return v
@@ -76,25 +76,11 @@ func (t *Turn) waits(id string, touched []tool.Access) bool {
 		given := t.toolCall(before)
 		given.Input = input
 		// One that cannot say what it touches is denied, and never runs.
-		if theirs, err := touches(other, given); err == nil && collide(theirs, touched) {
+		if theirs, err := other.Accesses(given); err == nil && collide(theirs, touched) {
 			return true
 		}
 	}
 	return false
-}
-
-// touches asks the tool what a call would touch. A tool that breaks over it has
-// seen arguments that it did not expect.
-func touches(tl tool.Tool, c tool.Call) (all []tool.Access, err error) {
-	if tl.Touches == nil {
-		return nil, nil
-	}
-	defer func() {
-		if broken := recover(); broken != nil {
-			err = fmt.Errorf("the tool could not say what it would touch: %v", broken)
-		}
-	}()
-	return tl.Touches(c)
 }
 
 func files(all []tool.Access) bool {
@@ -128,24 +114,6 @@ func below(path, dir string) bool {
 	return ok && (rest == "" || rest[0] == filepath.Separator)
 }
 
-// propose says what a call would do. A tool that breaks over it has seen
-// arguments that it did not expect.
-func propose(ctx context.Context, tl tool.Tool, c tool.Call) (p harness.Proposal, err error) {
-	defer func() {
-		if broken := recover(); broken != nil {
-			err = fmt.Errorf("the tool could not say what it would do: %v", broken)
-		}
-	}()
-	if tl.Propose != nil {
-		return tl.Propose(ctx, c)
-	}
-	var body bytes.Buffer
-	if err := json.Indent(&body, c.Input, "", "  "); err != nil {
-		return p, fmt.Errorf("the arguments cannot be shown: %w", err)
-	}
-	return harness.Proposal{Kind: harness.ProposalCall, Subject: tl.Name, Body: body.String()}, nil
-}
-
 // digest stands for the tool, the exact arguments and what a person was shown,
 // with the state from which it was made. What only explains it (facts about it,
 // the reason, the rules on offer) is left out.
@@ -154,7 +122,7 @@ func digest(tl tool.Tool, input json.RawMessage, p harness.Proposal) string {
 	for _, part := range []string{
 		tl.Fingerprint(), canonical(input), p.State, string(p.Kind), p.Subject, p.Body, p.Diff,
 	} {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
+		fmt.Fprintf(h, "%d:%s", len(part), part) //nolint:errcheck // a hash never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

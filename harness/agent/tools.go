@@ -104,26 +104,15 @@ func first(errs []error) error {
 	return nil
 }
 
-// run executes one call with exactly the tool that was judged, whatever the set
-// has under its name by now. The tool's own panics are results; one outside of
-// it is handed on.
+// run executes one call with exactly the tool that was judged. The tool's own
+// panics are results; one outside of it is handed on.
 func (t *Turn) run(ctx context.Context, p prepared) (o outcome) {
 	defer func() {
 		if broken := recover(); broken != nil {
 			o = outcome{broken: broken, stack: debug.Stack()}
 		}
 	}()
-	one, err := only(t.Steps.Tools, p.tool)
-	if err != nil {
-		return outcome{result: harness.ToolResult{CallID: p.call.ID, Name: p.call.Name, Text: err.Error(), Failed: true}}
-	}
-	return outcome{result: one.Run(ctx, p.call, p.given)}
-}
-
-// only returns a set like s that has nothing but tool tl in it.
-func only(s *tool.Set, tl tool.Tool) (*tool.Set, error) {
-	one := &tool.Set{Artifacts: s.Artifacts, Log: s.Log, Grace: s.Grace, Redact: s.Redact}
-	return one, one.Add(tl)
+	return outcome{result: t.Steps.Tools.Execute(ctx, p.tool, p.call, p.given)}
 }
 
 // refusal returns the message that answers a call which cannot run. tried says

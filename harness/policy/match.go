@@ -1,29 +1,11 @@
 package policy
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"cairn/harness/tool"
 )
-
-var errTouches = errors.New("the tool could not say what it would touch")
-
-// touches asks the tool what a call would touch. A tool that breaks over it has
-// seen arguments that it did not expect.
-func touches(t tool.Tool, c tool.Call) (all []tool.Access, err error) {
-	if t.Touches == nil {
-		return nil, nil
-	}
-	defer func() {
-		if broken := recover(); broken != nil {
-			err = fmt.Errorf("%w: %v", errTouches, broken)
-		}
-	}()
-	return t.Touches(c)
-}
 
 // worst returns the rule that says most surely that it is about the call.
 func worst(rules []Rule, t tool.Tool, p place, touched []tool.Access) (Rule, danger) {

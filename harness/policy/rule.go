@@ -113,7 +113,7 @@ func (r Rule) exact() (string, bool) {
 // home is the person's home directory. It is what a person who changes a rule
 // before agreeing to it wants to know.
 func (r Rule) Covers(t tool.Tool, c tool.Call, home string) bool {
-	touched, err := touches(t, c)
+	touched, err := t.Accesses(c)
 	if err != nil {
 		return false
 	}

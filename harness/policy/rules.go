@@ -117,7 +117,7 @@ func (r Rules) Judge(ctx context.Context, c tool.Call, t tool.Tool, _ harness.To
 		}
 	}
 	var err error
-	if j.touched, err = touches(t, c); err != nil {
+	if j.touched, err = t.Accesses(c); err != nil {
 		return Verdict{Permission: tool.Deny, Reason: err.Error(), Rule: harness.RuleNotPossible}
 	}
 	deny, sure := worst(r.Deny, t, j.place, j.touched)

@@ -26,8 +26,20 @@ type outcome struct {
 	again bool
 }
 
-// execute calls the tool, again if that is worth it and does no harm.
-func (s *Set) execute(ctx context.Context, t Tool, c Call) harness.ToolResult {
+// Execute runs a call of tool t and returns its result, whatever happens. Tool
+// and input are those that [Set.Prepare] gave: what the set has under the
+// tool's name by now does not count.
+func (s *Set) Execute(ctx context.Context, t Tool, call harness.ToolCall, c Call) harness.ToolResult {
+	if c.Key == "" {
+		c.Key = call.ID
+	}
+	r := s.repeat(ctx, t, c)
+	r.CallID, r.Name = call.ID, call.Name
+	return s.bound(ctx, c, r)
+}
+
+// repeat calls the tool, again if that is worth it and does no harm.
+func (s *Set) repeat(ctx context.Context, t Tool, c Call) harness.ToolResult {
 	if ctx.Err() != nil {
 		return harness.ToolResult{Text: "not run: the turn was stopped before it", Failed: true}
 	}
@@ -55,8 +67,16 @@ func (s *Set) execute(ctx context.Context, t Tool, c Call) harness.ToolResult {
 }
 
 // try calls the tool once, on a goroutine of its own, since a function that
-// ignores its context must not hold up the run. A call whose end nobody saw is
-// unknown, and only the tool's replay policy says what that means.
+// ignores its context must not hold up the run.
+//
+// What took too long has an unknown outcome, and yet it has a result, whatever
+// the tool's replay policy: other than after a crash, somebody was there and
+// can tell. The model reads that, looks at what came of it with its other tools
+// and goes on; a person is not stopped over it, who may be away and knows no
+// more. Nothing is made again by itself, and if the model calls it again, that
+// is a new call, which the policy judges and a person may be asked about. Only
+// a stop from outside leaves a call without a result; then the replay policy
+// decides.
 func (s *Set) try(ctx context.Context, t Tool, c Call, timeout time.Duration) (r harness.ToolResult, again bool) {
 	inner, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
@@ -77,7 +97,9 @@ func (s *Set) try(ctx context.Context, t Tool, c Call, timeout time.Duration) (r
 	case o := <-done:
 		return o.result(inner, timeout)
 	case <-timer.C:
-		return stopped(inner, timeout), false
+		r = stopped(inner, timeout)
+		r.Text += "; it did not heed its end and may still run"
+		return r, false
 	}
 }
 
@@ -117,7 +139,7 @@ func (o outcome) result(ctx context.Context, timeout time.Duration) (r harness.T
 func stopped(ctx context.Context, timeout time.Duration) harness.ToolResult {
 	text := "interrupted, outcome unknown: it may have run in part"
 	if errors.Is(context.Cause(ctx), errTimeout) {
-		text = fmt.Sprintf("timed out after %s, outcome unknown: it may have run in part", timeout)
+		text = fmt.Sprintf("timed out after %s, outcome unknown: it may have run in part, so look before making the call again", timeout)
 	}
 	return harness.ToolResult{Text: text, Failed: true, Unknown: true}
 }

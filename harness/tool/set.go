@@ -272,11 +272,6 @@ func (s *Set) Run(ctx context.Context, call harness.ToolCall, c Call) harness.To
 	if refusal != nil {
 		return s.bound(ctx, c, *refusal)
 	}
-	if c.Key == "" {
-		c.Key = call.ID
-	}
 	c.Input = input
-	r := s.execute(ctx, t, c)
-	r.CallID, r.Name = call.ID, call.Name
-	return s.bound(ctx, c, r)
+	return s.Execute(ctx, t, call, c)
 }

@@ -6,6 +6,7 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -133,6 +134,38 @@ type Tool struct {
 	Question bool
 	// Run does it. Its error becomes a failed result of that one line.
 	Run func(ctx context.Context, c Call) (string, error)
+}
+
+// Accesses returns what a call would touch, none if the tool does not say. A
+// tool that breaks over it has seen arguments that it did not expect.
+func (t Tool) Accesses(c Call) (all []Access, err error) {
+	if t.Touches == nil {
+		return nil, nil
+	}
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("the tool could not say what it would touch: %v", broken)
+		}
+	}()
+	return t.Touches(c)
+}
+
+// Proposal says what a call would do: the arguments, if the tool does not say
+// more. A tool that breaks over it has seen arguments that it did not expect.
+func (t Tool) Proposal(ctx context.Context, c Call) (p harness.Proposal, err error) {
+	if t.Propose == nil {
+		var body bytes.Buffer
+		if err := json.Indent(&body, c.Input, "", "  "); err != nil {
+			return p, fmt.Errorf("the arguments cannot be shown: %w", err)
+		}
+		return harness.Proposal{Kind: harness.ProposalCall, Subject: t.Name, Body: body.String()}, nil
+	}
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("the tool could not say what it would do: %v", broken)
+		}
+	}()
+	return t.Propose(ctx, c)
 }
 
 // Fingerprint is a digest of what a model and a person were told of the tool:

@@ -120,15 +120,21 @@ func coversRest(rule, call []word, fed bool) bool {
 	last := runner{}
 	for i := 1; ; i++ {
 		r, known := runners[key]
-		if known {
+		switch {
+		case known:
 			last = r
+		case last.runs && !coversRest(rule[i-1:], call[i-1:], fed):
+			return false
 		}
 		spelled := i < len(rule) && spells(rule[i])
 		switch r.kind {
 		case exact:
 			return false
 		case script:
-			return spelled || module(rule, i, key)
+			if module(rule, i, key) {
+				return coversRest(rule[i+1:], call[i+1:], fed)
+			}
+			return spelled
 		case wrap:
 			at := i + r.skip
 			if len(call) == i {
@@ -147,7 +153,7 @@ func coversRest(rule, call []word, fed bool) bool {
 			}
 			key += " " + call[i].text
 		default:
-			return !anyFlag(last, rule, call, i) && (!fed || len(last.flags) == 0)
+			return !anyFlag(last, rule, call, i) && !last.writes(call) && (!fed || len(last.flags) == 0 && !last.second)
 		}
 	}
 }
@@ -205,6 +211,21 @@ func anyFlag(r runner, rule, call []word, i int) bool {
 		}
 	}
 	return false
+}
+
+// writes reports whether a command names a file that it would write without
+// an option that says so.
+func (r runner) writes(call []word) bool {
+	files := 0
+	for _, w := range call[1:] {
+		switch {
+		case w.glob:
+			files += 2
+		case !strings.HasPrefix(w.text, "-"):
+			files++
+		}
+	}
+	return r.second && files > 1
 }
 
 // moves reports whether a command changes the directory of those after it.

@@ -44,6 +44,12 @@ type finder struct {
 	unclear bool
 	// read counts the bytes of the texts read.
 	read int
+	// programs are texts in which commands may be written in other languages
+	// than the shell's, or in options; they are only looked through for names.
+	programs []string
+	// fed says that something may run what it reads, texts is what it could be.
+	fed   bool
+	texts []string
 }
 
 // findCommands looks for the commands in a shell text.
@@ -57,6 +63,9 @@ func (f *finder) text(text string, depth int) {
 	if f.read += len(text); f.read > maxRead || len(f.found) >= maxFound || depth > maxNested {
 		f.unclear = true
 		return
+	}
+	if depth == 0 {
+		defer f.feed()
 	}
 	file, err := parseShell(text, syntax.LangBash)
 	if err != nil || strings.ContainsAny(text, "\r\x00") {
@@ -78,6 +87,7 @@ func (f *finder) walk(file *syntax.File, depth int) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
+			f.assigned(n.Assigns)
 			f.command(readKnown(n.Args), depth)
 		case *syntax.DeclClause:
 			f.add([]known{{n.Variant.Value, true}})
@@ -88,6 +98,7 @@ func (f *finder) walk(file *syntax.File, depth int) {
 		case *syntax.CoprocClause:
 			f.misread("coproc")
 		case *syntax.Redirect:
+			f.here(n)
 			if n.Op == syntax.DplOut || n.Op == syntax.DplIn {
 				// Shells take >&-rm for >&- and rm.
 				f.unclear = f.unclear || len(n.Word.Lit()) > 1 && n.Word.Lit()[0] == '-'
@@ -124,6 +135,7 @@ func (f *finder) command(words []known, depth int) {
 	f.add(words)
 	key := commandKey(words[0].text)
 	r := runners[key]
+	f.note(words)
 	if key == "git" {
 		f.git(words, depth)
 		return

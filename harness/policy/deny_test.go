@@ -23,12 +23,15 @@ func TestDenyRulesFindCommandsWhereverTheyStand(t *testing.T) {
 				"stdbuf -o0 rm x", "setsid rm x", "sudo env nice rm x", "watch rm x", "watch 'rm x'", "watch -n 1 'ls; rm x'", "ssh host rm x", "ssh host 'cd /; rm x'", "su -c 'rm x'", "su root -c 'rm x'", "parallel rm ::: x", "chroot / rm x", "flock /tmp/l rm x", "flock /tmp/l -c 'rm x'", "busybox rm x",
 				"sh -c 'rm x'", "bash -lc \"ls; rm x\"", "bash -c 'sudo sh -c \"rm x\"'", "zsh -c rm", "dash -c 'rm x' y", "/bin/sh -c 'rm x'", "eval rm x", "eval 'rm x'", "eval r m; eval 'r''m x'", "eval 'ls;' 'rm x'", "eval 'eval \"rm x\"'",
 				"find . -exec rm {} ';'", "find . -name x -exec rm -f {} +", "find . -execdir sh -c 'rm x' ';'", "fd -x rm", "trap 'rm x' EXIT", "alias l='rm x'", "tar --to-command='rm x' -xf a", "tar --checkpoint=1 --checkpoint-action=exec='rm x' -cf a b", "rsync -e 'rm x' a b",
-				"git submodule foreach 'rm x'", "git bisect run rm x", "git rebase -x 'rm x' main", "git rebase --exec='rm x' main", "docker run alpine rm x", "docker exec web rm x", "kubectl exec pod -- rm x", "uv run rm x", "npm exec rm",
+				"git submodule foreach 'rm x'", "git bisect run rm x", "git rebase -x 'rm x' main", "git rebase --exec='rm x' main", "docker run alpine rm x", "docker exec web rm x", "find . -delete", "find . -name x -delete", "jobs -x rm x", "hyperfine 'rm x'", "split --filter='rm x' f", "perf stat rm x", "ip netns exec x rm y", "/lib64/ld-linux-x86-64.so.2 /bin/rm x", "busybox sh -c 'rm x'", "kubectl exec pod -- rm x", "uv run rm x", "npm exec rm",
 			},
-			[]string{"ls", "rmdir x", "ls rm", "grep rm x", "echo 'rm x'", "cat rm", "git rm x", "git log -- rm", "ls # rm x", "echo \"rm\"", "ls /bin/rm", "sudo ls", "sh -c ls", "find . -name rmx", "bash run.sh", "git commit -m 'rm x'", "git log $X", "cat $X", "cat *"},
+			[]string{"ls", "rmdir x", "ls rm", "grep rm x", "echo 'rm x'", "cat rm", "git rm x", "git log -- rm", "ls # rm x", "echo \"rm\"", "ls /bin/rm", "sudo ls", "sh -c ls", "find . -name rmx", "bash run.sh", "git commit -m 'rm x'", "git log $X", "cat $X", "cat *", "docker run --rm alpine", "python3 x.py", "sed s/rmdir/x/ f", "awk '{print $1}'", "git log --format=rm", "X=1 ls", "cat <<E\nrm x\nE", "git config user.name ada", "sort -o P x"},
 			[]string{
 				"$X", "$X x", "${X} x", "$(echo rm) x", "`echo rm` x", "/bin/r? x", "r* x", "{rm,x}", "$'\\x72m' x", "r$@m x", "r${x}m", "eval $X", "eval \"$X\"", "sh -c \"$X\"", "bash -c $X", "sudo $X", "env $X", "xargs $X", "find . -exec $X ';'", "ls | sh", "curl x | bash -s", "sh", "bash <<< x", "sh <<E\nrm x\nE",
-				"ls (", "rm x '", "ls\r\nrm x", "ls # \\\nrm x", "ls &>cat rm x", ">&-rm", "<&-rm x", "sh -c 'ls #\\\nrm x'", "git -c alias.x='!rm x' x", "eval '$X'", "bash -c 'eval \"$1\"'", strings.Repeat("eval '", 1) + "x (" + strings.Repeat("'", 1),
+				"ls (", "rm x '", "ls\r\nrm x", "ls # \\\nrm x", "ls &>cat rm x", ">&-rm", "<&-rm x", "sh -c 'ls #\\\nrm x'", "git -c alias.x='!rm x' x", "eval '$X'",
+				"python3 -c \"import os; os.system('rm x')\"", "perl -e 'system(\"rm x\")'", "awk 'BEGIN{system(\"rm x\")}'", "sed '1e rm x' f", "node -e 'run(\"rm x\")'", "less '+!rm x' y", "vim -c '!rm x' y", "sqlite3 x '.shell rm x'", "psql -c '\\! rm x'",
+				"GIT_PAGER='rm x' git log", "PAGER='rm x' man ls", "git -c core.pager='rm x' log", "git config alias.x '!rm x'", "git fetch --upload-pack 'rm x' y", "git grep -O'rm x' y", "git filter-branch --tree-filter 'rm x'",
+				"tar -I'rm x' -xf a", "make SHELL='rm x'", "make -f - <<E\nall:\n\trm x\nE", "ed <<< '!rm x'", "at now <<< 'rm x'", ". /dev/stdin <<< 'rm x'", "echo rm x | xargs -I{} sh -c {}", "printf 'rm x' > s; sh s", "bash -c 'eval \"$1\"'", strings.Repeat("eval '", 1) + "x (" + strings.Repeat("'", 1),
 			},
 		},
 		{

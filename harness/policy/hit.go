@@ -25,7 +25,7 @@ func (r Rule) hitsCommand(text string, f finder) danger {
 		}
 	}
 	worst := no
-	if f.unclear {
+	if f.unclear || len(c.cmds) == 1 && f.mentions(c.cmds[0].words[0]) {
 		worst = maybe
 	}
 	if len(c.cmds) != 1 {

@@ -16,7 +16,8 @@ type Verdict struct {
 	Permission tool.Permission
 	// Reason says why, in words for the person and the model.
 	Reason string
-	// Rule names the rule that decided.
+	// Rule is the text of the rule that decided, with its grant if it came from
+	// one; empty if no rule did.
 	Rule string
 	// Unasked says that it is a denial only because nobody can be asked.
 	Unasked bool
@@ -100,7 +101,7 @@ func Off(next Policy, names ...string) Policy {
 // Judge implements [Policy].
 func (o off) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) Verdict {
 	if o.names[t.Name] {
-		return Verdict{Permission: tool.Deny, Reason: "the tool is switched off", Rule: "off"}
+		return Verdict{Permission: tool.Deny, Reason: "the tool is switched off"}
 	}
 	return o.next.Judge(ctx, c, t, call)
 }

@@ -43,7 +43,7 @@ func TestStatic(t *testing.T) {
 			if v.Permission != tc.want || !strings.Contains(v.Reason, tc.reason) {
 				t.Errorf("got %+v, want %s with %q", v, tc.want, tc.reason)
 			}
-			if v.Rule == "" || v.Permission == tool.Deny && v.Reason == "" {
+			if v.Rule != "" || v.Permission == tool.Deny && v.Reason == "" {
 				t.Errorf("the verdict does not say why: %+v", v)
 			}
 		})

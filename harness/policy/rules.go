@@ -50,8 +50,9 @@ type Lister interface {
 //  6. The tool's permission, made stricter by its Judge.
 //
 // A deny rule is a guard against accidents and no prison: it sees the commands
-// in a text, behind wrappers and in what is given to sh -c, but it does not read
-// scripts, Makefiles and the programs given to interpreters.
+// in a text, behind wrappers and in what is given to sh -c. Where the command's
+// name stands in a program for an interpreter, in an option that runs something
+// or in a variable, a person is asked. It does not read scripts and Makefiles.
 //
 // What would be asked then goes by the Mode, and is denied where nobody can be
 // asked. The zero Rules is [Static] with nobody to ask.
@@ -118,7 +119,7 @@ func (r Rules) Judge(ctx context.Context, c tool.Call, t tool.Tool, _ harness.To
 	}
 	var err error
 	if j.touched, err = t.Accesses(c); err != nil {
-		return Verdict{Permission: tool.Deny, Reason: err.Error(), Rule: harness.RuleNotPossible}
+		return Verdict{Permission: tool.Deny, Reason: err.Error()}
 	}
 	deny, sure := worst(r.Deny, t, j.place, j.touched)
 	switch {
@@ -130,7 +131,7 @@ func (r Rules) Judge(ctx context.Context, c tool.Call, t tool.Tool, _ harness.To
 		return j.ask(Verdict{Rule: deny.String(), Reason: "it cannot be told whether the rule " + deny.String() + " denies it"}, true)
 	}
 	if r.Mode == ModeAll {
-		return Verdict{Permission: tool.Allow, Rule: "mode all"}
+		return Verdict{Permission: tool.Allow, Reason: "all that is not denied is allowed here, by the person's choice"}
 	}
 	if rule, how := worst(r.Ask, t, j.place, j.touched); how != no {
 		return j.ask(Verdict{Rule: rule.String(), Reason: "the rule " + rule.String() + " asks"}, true)
@@ -145,9 +146,9 @@ func denied(rule Rule) Verdict {
 // question lets a person be asked, or the tool say that nobody is there.
 func (j judged) question() Verdict {
 	if j.rules.Interactive && j.rules.Mode != ModeNever {
-		return Verdict{Permission: tool.Ask, Rule: "question"}
+		return Verdict{Permission: tool.Ask}
 	}
-	return Verdict{Permission: tool.Allow, Rule: "question", Reason: "nobody answers questions here"}
+	return Verdict{Permission: tool.Allow, Reason: "nobody answers questions here"}
 }
 
 // allow looks for rules and grants that allow the call.
@@ -166,7 +167,7 @@ func (j judged) allow(ctx context.Context, own Verdict) Verdict {
 	if own.Permission == tool.Allow {
 		return own
 	}
-	v := Verdict{Rule: own.Rule, Reason: own.Reason}
+	v := Verdict{Reason: own.Reason}
 	if ok, by := covers(append(sources, ended...), j.tool, j.place, j.touched); ok {
 		v.Reason = join("the tool "+j.tool.Name+" is not the one that was allowed with "+by+
 			": its description or its arguments have changed; look at it, and allow it again if that is right", v.Reason)
@@ -235,7 +236,7 @@ func (j judged) ask(v Verdict, bound bool) Verdict {
 	}
 	switch {
 	case j.rules.Mode == ModeNever:
-		return Verdict{Permission: tool.Deny, Rule: "mode never", Reason: join("nothing is asked here by the person's choice, so what is not allowed is refused", v.Reason)}
+		return Verdict{Permission: tool.Deny, Reason: join("nothing is asked here by the person's choice, so what is not allowed is refused", v.Reason)}
 	case j.rules.Interactive:
 		return v
 	}
@@ -253,10 +254,10 @@ func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''
 
 // ownVerdict is what the tool says of a call.
 func ownVerdict(t tool.Tool, c tool.Call) Verdict {
-	v := Verdict{Permission: t.Permission, Rule: "tool"}
+	v := Verdict{Permission: t.Permission}
 	if t.Judge != nil {
 		if p, why := opinion(t, c); rank(p) > rank(tool.Allow) && !stricter(v.Permission, p) {
-			v = Verdict{Permission: p, Reason: cmp.Or(why, "the tool wants it asked"), Rule: "tool arguments"}
+			v = Verdict{Permission: p, Reason: cmp.Or(why, "the tool wants it asked")}
 		}
 	}
 	if v.Permission == tool.Deny && v.Reason == "" {

@@ -30,6 +30,9 @@ func granting(rules ...string) granted {
 	return g
 }
 
+// none is the rule of a verdict that no rule led to.
+const none = "none"
+
 // ruling is a call and what is to be decided about it where a person can be
 // asked.
 type ruling struct {
@@ -71,10 +74,10 @@ func (tc ruling) check(t *testing.T) {
 		}
 	}
 	v := judge(t, r, tool.Call{}, tc.tool)
-	if v.Permission != tc.want || tc.rule != "" && v.Rule != tc.rule || !strings.Contains(v.Reason, tc.reason) {
+	if v.Permission != tc.want || tc.rule != "" && v.Rule != strings.TrimPrefix(tc.rule, none) || !strings.Contains(v.Reason, tc.reason) {
 		t.Errorf("got %+v, want %s by %q with %q", v, tc.want, tc.rule, tc.reason)
 	}
-	if v.Rule == "" || v.Unasked || v.Permission == tool.Deny && v.Reason == "" {
+	if v.Unasked || v.Permission == tool.Deny && v.Reason == "" {
 		t.Errorf("the verdict does not say why: %+v", v)
 	}
 	if v.Permission != tool.Ask && (v.Session != "" || v.Always != "") {
@@ -85,7 +88,7 @@ func (tc ruling) check(t *testing.T) {
 	alone := judge(t, r, tool.Call{}, tc.tool)
 	switch {
 	case tc.tool.Question && v.Permission == tool.Ask:
-		if alone.Permission != tool.Allow || alone.Rule != "question" {
+		if alone.Permission != tool.Allow || alone.Rule != "" {
 			t.Errorf("a question with nobody to answer: %+v", alone)
 		}
 	case v.Permission == tool.Ask:
@@ -101,28 +104,28 @@ func TestWhichRuleWins(t *testing.T) {
 	t.Parallel()
 	tools := rulingTools()
 	for name, tc := range map[string]ruling{
-		"nothing":                             {tool: tools["push"], want: tool.Ask, rule: "tool"},
-		"the tool allows":                     {tool: tools["allowed"], want: tool.Allow, rule: "tool"},
-		"the tool is off":                     {tool: tools["refused"], allow: "run_command", want: tool.Deny, rule: "tool", reason: "switched off"},
-		"the tool judges it away":             {tool: tools["hostile"], allow: "run_command", want: tool.Deny, rule: "tool arguments", reason: "because"},
-		"a lax judge":                         {tool: tools["lax"], want: tool.Ask, rule: "tool"},
+		"nothing":                             {tool: tools["push"], want: tool.Ask, rule: none},
+		"the tool allows":                     {tool: tools["allowed"], want: tool.Allow, rule: none},
+		"the tool is off":                     {tool: tools["refused"], allow: "run_command", want: tool.Deny, rule: none, reason: "switched off"},
+		"the tool judges it away":             {tool: tools["hostile"], allow: "run_command", want: tool.Deny, rule: none, reason: "because"},
+		"a lax judge":                         {tool: tools["lax"], want: tool.Ask, rule: none},
 		"deny beats all":                      {tool: tools["allowed"], allow: "run_command", ask: "run_command", deny: "run_command(git push)", rules: Rules{Grants: granting("run_command")}, want: tool.Deny, rule: "run_command(git push)", reason: "denies it"},
 		"a bare deny rule":                    {tool: tools["broken"], allow: "run_command", deny: "run_*", want: tool.Deny, rule: "run_*"},
 		"another tool's deny rule":            {tool: tools["push"], allow: "run_command", deny: "run_it", want: tool.Allow, rule: "run_command"},
-		"what cannot be":                      {tool: tools["broken"], allow: "run_command", want: tool.Deny, rule: "not possible", reason: "the path leads out"},
-		"what breaks":                         {tool: tools["panics"], allow: "run_command", want: tool.Deny, rule: "not possible", reason: "could not say"},
+		"what cannot be":                      {tool: tools["broken"], allow: "run_command", want: tool.Deny, rule: none, reason: "the path leads out"},
+		"what breaks":                         {tool: tools["panics"], allow: "run_command", want: tool.Deny, rule: none, reason: "could not say"},
 		"ask beats allow":                     {tool: tools["allowed"], allow: "run_command(git push)", ask: "run_command(git push)", want: tool.Ask, rule: "run_command(git push)", reason: "asks"},
 		"ask beats grants":                    {tool: tools["push"], ask: "run_command", rules: Rules{Grants: granting("run_command")}, want: tool.Ask, rule: "run_command"},
 		"allow":                               {tool: tools["push"], allow: "run_command(git push)", want: tool.Allow, rule: "run_command(git push)"},
 		"a star allows":                       {tool: tools["push"], allow: "*", want: tool.Allow, rule: "*"},
 		"a grant":                             {tool: tools["push"], rules: Rules{Grants: granting("run_command(git push)")}, want: tool.Allow, rule: "run_command(git push) (grant g1)"},
-		"a grant for something else":          {tool: tools["push"], rules: Rules{Grants: granting("run_command(git pull)")}, want: tool.Ask, rule: "tool"},
+		"a grant for something else":          {tool: tools["push"], rules: Rules{Grants: granting("run_command(git pull)")}, want: tool.Ask, rule: none},
 		"a wary tool and a rule":              {tool: tools["wary"], allow: "run_command(git push)", want: tool.Allow},
 		"a wary tool and a bare rule":         {tool: tools["wary"], allow: "run_command", want: tool.Allow},
-		"a wary tool and a starred rule":      {tool: tools["wary"], allow: "run_*", want: tool.Ask, rule: "tool arguments", reason: "because"},
+		"a wary tool and a starred rule":      {tool: tools["wary"], allow: "run_*", want: tool.Ask, rule: none, reason: "because"},
 		"a wary tool and a grant":             {tool: tools["wary"], rules: Rules{Grants: granting("run_command(git push)")}, want: tool.Allow},
 		"a wary tool and a bare grant":        {tool: tools["wary"], rules: Rules{Grants: granting("run_command")}, want: tool.Ask, reason: "because"},
-		"foreign text and a grant":            {tool: tools["memory"], rules: Rules{Grants: granting("save_memory")}, want: tool.Ask, rule: "tool arguments", reason: "because"},
+		"foreign text and a grant":            {tool: tools["memory"], rules: Rules{Grants: granting("save_memory")}, want: tool.Ask, rule: none, reason: "because"},
 		"foreign text and a star":             {tool: tools["memory"], allow: "*", want: tool.Ask},
 		"foreign text and a rule":             {tool: tools["memory"], allow: "save_memory", want: tool.Allow, rule: "save_memory"},
 		"a pattern that nothing answers":      {tool: tools["memory"], allow: "save_memory(x)", want: tool.Ask},
@@ -146,20 +149,20 @@ func TestModesQuestionsAndDamage(t *testing.T) {
 	t.Parallel()
 	tools := rulingTools()
 	for name, tc := range map[string]ruling{
-		"all":                                  {tool: tools["push"], rules: Rules{Mode: ModeAll}, want: tool.Allow, rule: "mode all"},
+		"all":                                  {tool: tools["push"], rules: Rules{Mode: ModeAll}, want: tool.Allow, rule: none},
 		"all, and a wary tool":                 {tool: tools["wary"], rules: Rules{Mode: ModeAll}, want: tool.Allow},
 		"all, and an ask rule":                 {tool: tools["push"], ask: "run_command", rules: Rules{Mode: ModeAll}, want: tool.Allow},
 		"all, and protected":                   {tool: write("/x/.git/config", "/x"), rules: Rules{Mode: ModeAll}, want: tool.Allow},
 		"all, but denied":                      {tool: tools["push"], deny: "run_command(git push)", rules: Rules{Mode: ModeAll}, want: tool.Deny},
 		"all, but off":                         {tool: tools["refused"], rules: Rules{Mode: ModeAll}, want: tool.Deny},
 		"all, but in doubt about a deny rule":  {tool: command("$X"), deny: "run_command(rm)", rules: Rules{Mode: ModeAll}, want: tool.Ask},
-		"all, without a question":              {tool: tool.Tool{Name: "ask_user", Question: true}, rules: Rules{Mode: ModeAll}, want: tool.Ask, rule: "question"},
-		"never":                                {tool: tools["push"], rules: Rules{Mode: ModeNever}, want: tool.Deny, rule: "mode never", reason: "person's choice"},
+		"all, without a question":              {tool: tool.Tool{Name: "ask_user", Question: true}, rules: Rules{Mode: ModeAll}, want: tool.Ask, rule: none},
+		"never":                                {tool: tools["push"], rules: Rules{Mode: ModeNever}, want: tool.Deny, rule: none, reason: "person's choice"},
 		"never, but allowed":                   {tool: tools["push"], allow: "run_command(git push)", rules: Rules{Mode: ModeNever}, want: tool.Allow},
 		"never, and an ask rule":               {tool: tools["allowed"], ask: "run_command", rules: Rules{Mode: ModeNever}, want: tool.Deny},
-		"never, without a question":            {tool: tool.Tool{Name: "ask_user", Question: true}, rules: Rules{Mode: ModeNever}, want: tool.Allow, rule: "question"},
+		"never, without a question":            {tool: tool.Tool{Name: "ask_user", Question: true}, rules: Rules{Mode: ModeNever}, want: tool.Allow, rule: none},
 		"an unknown mode asks":                 {tool: tools["push"], rules: Rules{Mode: "yes"}, want: tool.Ask},
-		"a question that rules allow":          {tool: tool.Tool{Name: "ask_user", Question: true, Permission: tool.Allow}, allow: "ask_user", rules: Rules{Grants: granting("ask_user")}, want: tool.Ask, rule: "question"},
+		"a question that rules allow":          {tool: tool.Tool{Name: "ask_user", Question: true, Permission: tool.Allow}, allow: "ask_user", rules: Rules{Grants: granting("ask_user")}, want: tool.Ask, rule: none},
 		"a question that is denied":            {tool: tool.Tool{Name: "ask_user", Question: true}, deny: "ask_user", want: tool.Deny},
 		"permissions that cannot be read":      {tool: tools["push"], rules: Rules{Grants: granted{err: errors.New("disk"), grants: granting("run_command").grants}}, want: tool.Ask, reason: "none counts (disk)"},
 		"unreadable permissions, and a rule":   {tool: tools["push"], allow: "run_command", rules: Rules{Grants: granted{err: errors.New("disk")}}, want: tool.Allow},

@@ -46,6 +46,13 @@ type runner struct {
 	bundled bool
 	// inner says that its arguments may be commands, which deny rules look for.
 	inner bool
+	// runs says that its subcommand is a program in its own right, of which the
+	// rule has to say enough as well.
+	runs bool
+	// deletes says that its option -delete does what rm does.
+	deletes bool
+	// second says that of two arguments that are no options it writes the second.
+	second bool
 }
 
 // runners are the commands of which a beginning of words is not enough to know
@@ -83,34 +90,36 @@ func table() map[string]runner {
 	tools(add)
 	builders(add)
 	projects(add)
+	programs(add)
 	return all
 }
 
 // tools are commands with subcommands or options that run others.
 func tools(add func(runner, ...string)) {
-	git := []string{"--config-env", "--exec-path", "--upload-pack", "--receive-pack", "--exec", "--output", "--open-files-in-pager", "--ext-diff", "--textconv", "--extcmd", "--template", "ext::", "fd::", "--config", "--output-directory"}
+	git := []string{"--config-env", "--exec-path", "--upload-pack", "--receive-pack", "--exec", "--output", "--open-files-in-pager", "--ext-diff", "--textconv", "--extcmd", "--template", "ext::", "fd::", "--config", "--output-directory", "--filters", "--separate-git-dir", "--unsafe-paths", "--in-place", "--strategy"}
 	add(runner{kind: sub, flags: git}, "git", "git submodule", "git worktree", "git stash", "git remote", "git notes", "git lfs", "git bisect", "git maintenance", "git subtree")
 	add(runner{flags: append([]string{"-x", "-i", "--interactive"}, git...)}, "git rebase")
 	add(runner{flags: append([]string{"-O"}, git...)}, "git grep")
-	add(runner{flags: append([]string{"-O", "-o"}, git...)}, "git archive", "git format-patch", "git bundle")
+	add(runner{flags: append([]string{"-O", "-o"}, git...)}, "git archive", "git format-patch", "git bundle", "git bugreport", "git diagnose")
 	add(runner{flags: append([]string{"-u", "-c"}, git...)}, "git clone")
 	add(runner{kind: exact, inner: true}, "git config", "git bisect run", "git submodule foreach", "git filter-branch", "git difftool", "git mergetool",
 		"git hook", "git daemon", "git instaweb", "git send-email", "git credential", "git shell", "git for-each-repo", "git var", "git update-ref", "git fast-import", "git p4", "git svn", "git web--browse", "git maintenance register")
-	add(runner{inner: true, flags: []string{"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"}}, "find", "gfind")
+	add(runner{inner: true, deletes: true, flags: []string{"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"}}, "find", "gfind")
 	add(runner{inner: true, flags: []string{"-x", "-X", "--exec", "--exec-batch"}}, "fd", "fdfind")
 	add(runner{bundled: true, flags: []string{"-I", "-F", "-P", "--to-command", "--use-compress-program", "--checkpoint-action", "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command", "--absolute-names"}}, "tar", "gtar", "bsdtar", "cpio")
 	add(runner{flags: []string{"--pre", "--hostname-bin"}}, "rg")
-	add(runner{flags: []string{"--pager"}}, "ag", "ack", "bat", "batcat", "delta")
+	add(runner{flags: []string{"--pager", "--ackrc", "--create-ackrc"}}, "ag", "ack", "bat", "batcat", "delta")
 	add(runner{flags: []string{"-o", "--output", "--compress-program"}}, "sort", "gsort", "tree")
-	add(runner{flags: []string{"-e", "--rsh", "--rsync-path", "-M", "--remote-option"}}, "rsync")
+	add(runner{flags: []string{"-e", "--rsh", "--rsync-path", "-M", "--remote-option", "--daemon", "--dparam", "--config", "--log-file", "--write-batch", "--only-write-batch", "--remove-source-files"}}, "rsync")
 	add(runner{flags: []string{"-S", "-o", "-D", "-J", "-F"}}, "scp")
 	add(runner{flags: []string{"-TT", "--unzip-command"}}, "zip")
-	add(runner{flags: []string{"-K", "--config", "-o", "-O", "--output", "--remote-name", "--remote-name-all", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--libcurl", "--stderr", "--etag-save", "--hsts", "--alt-svc", "-J", "--remote-header-name"}}, "curl")
-	add(runner{flags: []string{"-e", "--execute", "--config", "--use-askpass", "-O", "--output-document", "-o", "-a", "-P", "-i"}}, "wget")
+	add(runner{flags: []string{"-K", "--config", "-o", "-O", "--output", "--remote-name", "--remote-name-all", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--libcurl", "--stderr", "--etag-save", "--hsts", "--alt-svc", "-J", "--remote-header-name",
+		"-T", "--upload-file", "-n", "--netrc", "--netrc-file", "--netrc-optional", "--engine", "--unix-socket", "--abstract-unix-socket", "--variable", "@", "=<", "file:", "%output"}}, "curl")
+	add(runner{flags: []string{"-e", "--execute", "--config", "--use-askpass", "-O", "--output-document", "-o", "-a", "-P", "-i",
+		"--post-file", "--body-file", "--output-file", "--append-output", "--directory-prefix", "--input-file", "--save-cookies", "--warc-file", "--rejected-log"}}, "wget")
 	add(runner{flags: []string{"-v"}}, "printf")
 	add(runner{flags: []string{"-v"}}, "test", "[")
-	add(runner{flags: []string{"-o", "--output"}}, "xxd", "shuf")
-	add(runner{flags: []string{"-i", "--in-place", "--inplace"}}, "yq", "sd")
+	add(runner{flags: []string{"-o", "--output"}}, "shuf")
 }
 
 // builders are package managers and compilers.
@@ -127,7 +136,7 @@ func builders(add func(runner, ...string)) {
 	add(runner{kind: exact}, "yarn node", "npm config", "pnpm config", "yarn config", "npm set", "npm explore", "deno eval", "deno run", "npm init", "npm create", "yarn create", "pnpm create")
 	add(runner{kind: wrap, inner: true}, "npm exec", "npm x", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "bun x",
 		"uv run", "poetry run", "pdm run", "hatch run", "pipenv run", "rye run", "mamba run", "bundle exec", "mise exec", "asdf exec", "stack exec", "cabal exec")
-	add(runner{kind: sub, flags: []string{"-c", "--call", "-p", "--package"}}, "npx", "bunx", "pnpx", "uvx", "pipx", "pipx run")
+	add(runner{kind: sub, runs: true, flags: []string{"-c", "--call", "-p", "--package"}}, "npx", "bunx", "pnpx", "uvx", "pipx", "pipx run")
 	add(runner{kind: sub}, "pip", "uv", "pipenv", "rye", "poetry", "pdm", "hatch", "conda", "mamba", "gem", "bundle", "rake", "composer", "brew", "apt", "apt-get", "dnf", "yum", "pacman", "apk", "nix", "snap", "flatpak", "asdf", "mise", "gh", "glab", "systemctl", "launchctl", "tox", "nox", "ansible", "vagrant", "terraform", "tofu", "pulumi", "aws", "gcloud", "az", "sam", "fly", "heroku")
 	add(runner{kind: exact}, "conda run", "gem install", "nix run", "nix develop", "nix-shell", "gh alias", "gh extension", "ansible-playbook", "uv tool", "gh api", "aws configure", "gh config", "pip config")
 }
@@ -150,6 +159,9 @@ var version = regexp.MustCompile(`-?[0-9][0-9.]*$`)
 func commandKey(name string) string {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	base = strings.TrimSuffix(base, ".exe")
+	if strings.HasPrefix(base, "ld-linux") || strings.HasPrefix(base, "ld-musl") {
+		return "ld.so"
+	}
 	if _, known := runners[base]; known {
 		return base
 	}

@@ -38,8 +38,10 @@ func editors(add func(runner, ...string)) {
 // checkers are tests, linters and formatters, which load code by options.
 func checkers(add func(runner, ...string)) {
 	add(runner{flags: []string{"-p", "-c", "-o", "--config-file", "--rootdir", "--confcutdir", "--override-ini", "--pdbcls", "--junitxml", "--junit-xml", "--basetemp", "--log-file", "--cov-config", "--cov-report", "--html", "--debug", "--pastebin"}}, "pytest", "py.test")
-	js := []string{"--config", "-c", "--globalSetup", "--globalTeardown", "--setupFiles", "--setupFilesAfterEnv", "--runner", "--testRunner", "--reporters", "--reporter", "--testEnvironment", "--environment", "--env", "--transform",
-		"--outputFile", "--rootDir", "--root", "--resolver", "--preset", "--coverageDirectory", "--cacheDirectory", "--watchPlugins", "--testSequencer", "--filter", "-r", "--require", "--import", "--loader", "--experimental-loader", "--file", "--opts", "--ui", "--package"}
+	js := []string{
+		"--config", "-c", "--globalSetup", "--globalTeardown", "--setupFiles", "--setupFilesAfterEnv", "--runner", "--testRunner", "--reporters", "--reporter", "--testEnvironment", "--environment", "--env", "--transform",
+		"--outputFile", "--rootDir", "--root", "--resolver", "--preset", "--coverageDirectory", "--cacheDirectory", "--watchPlugins", "--testSequencer", "--filter", "-r", "--require", "--import", "--loader", "--experimental-loader", "--file", "--opts", "--ui", "--package",
+	}
 	add(runner{flags: js}, "jest", "vitest", "mocha", "ava", "c8", "nyc", "playwright", "cypress")
 	add(runner{flags: []string{"-c", "--config", "--rulesdir", "--resolve-plugins-relative-to", "--fix", "-o", "--output-file", "--parser", "--plugin", "-f", "--format", "--cache-location", "--cache-file", "--init"}}, "eslint", "stylelint", "standard", "xo")
 	add(runner{flags: []string{"--plugin", "--config", "--write", "-w", "--plugin-search-dir", "--cache-location"}}, "prettier")

@@ -113,10 +113,14 @@ func tools(add func(runner, ...string)) {
 	add(runner{flags: []string{"-e", "--rsh", "--rsync-path", "-M", "--remote-option", "--daemon", "--dparam", "--config", "--log-file", "--write-batch", "--only-write-batch", "--remove-source-files"}}, "rsync")
 	add(runner{flags: []string{"-S", "-o", "-D", "-J", "-F"}}, "scp")
 	add(runner{flags: []string{"-TT", "--unzip-command"}}, "zip")
-	add(runner{flags: []string{"-K", "--config", "-o", "-O", "--output", "--remote-name", "--remote-name-all", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--libcurl", "--stderr", "--etag-save", "--hsts", "--alt-svc", "-J", "--remote-header-name",
-		"-T", "--upload-file", "-n", "--netrc", "--netrc-file", "--netrc-optional", "--engine", "--unix-socket", "--abstract-unix-socket", "--variable", "@", "=<", "file:", "%output"}}, "curl")
-	add(runner{flags: []string{"-e", "--execute", "--config", "--use-askpass", "-O", "--output-document", "-o", "-a", "-P", "-i",
-		"--post-file", "--body-file", "--output-file", "--append-output", "--directory-prefix", "--input-file", "--save-cookies", "--warc-file", "--rejected-log"}}, "wget")
+	add(runner{flags: []string{
+		"-K", "--config", "-o", "-O", "--output", "--remote-name", "--remote-name-all", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--libcurl", "--stderr", "--etag-save", "--hsts", "--alt-svc", "-J", "--remote-header-name",
+		"-T", "--upload-file", "-n", "--netrc", "--netrc-file", "--netrc-optional", "--engine", "--unix-socket", "--abstract-unix-socket", "--variable", "@", "=<", "file:", "%output",
+	}}, "curl")
+	add(runner{flags: []string{
+		"-e", "--execute", "--config", "--use-askpass", "-O", "--output-document", "-o", "-a", "-P", "-i",
+		"--post-file", "--body-file", "--output-file", "--append-output", "--directory-prefix", "--input-file", "--save-cookies", "--warc-file", "--rejected-log",
+	}}, "wget")
 	add(runner{flags: []string{"-v"}}, "printf")
 	add(runner{flags: []string{"-v"}}, "test", "[")
 	add(runner{flags: []string{"-o", "--output"}}, "shuf")

@@ -31,7 +31,7 @@ func Slashes() []Slash {
 		{Name: "runs", Help: "list the runs: what goes on, waits or is unfinished"},
 		{Name: "todos", Other: []string{"todo", "plan"}, Help: "show the last list of what is to be done"},
 		{Name: "tools", Help: "list the tools, and which of them ask"},
-		{Name: "permissions", Other: []string{"rules", "allowed"}, Help: "show and revoke what may run without asking"},
+		{Name: "permissions", Other: []string{"approvals", "rules"}, Help: "show and revoke what may run without asking"},
 		{Name: "approve", Other: []string{"decide"}, Help: "decide what waits"},
 		{Name: "takeover", Help: "take this session over from another window"},
 		{Name: "redraw", Help: "draw the screen anew"},

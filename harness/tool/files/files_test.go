@@ -184,13 +184,13 @@ func TestSecretNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		".env", ".ENV", ".env.local", ".envrc", "prod.env", "a/.netrc", "x.pem", "X.PEM", "server.key", "id_ed25519", "id_rsa.old",
-		".npmrc", ".pypirc", "credentials.json", "Secrets.toml", "a/.ssh/known_hosts", "b/.gnupg/x", "/h/.config/gcloud/x", ".git-credentials", ".env.", ".e\u200dnv", ".env:stream",
+		".npmrc", ".pypirc", "credentials.json", "credentials.py", "secret.js", "Secrets.toml", "a/.ssh/known_hosts", "b/.gnupg/x", "/h/.config/gcloud/x", ".git-credentials", ".env.", ".e\u200dnv", ".env:stream",
 	} {
 		if !secret(name) {
 			t.Errorf("%q would be read", name)
 		}
 	}
-	for _, name := range []string{"environment.go", "key.go", "pem.md", "my.ssh.md", "env", "secrets/readme.md", "credentials/main.go", "a.keys.md", "/h/gcloud/main.go"} {
+	for _, name := range []string{"environment.go", "secrets.go", "credentials_test.go", "key.go", "pem.md", "my.ssh.md", "env", "secrets/readme.md", "credentials/main.go", "a.keys.md", "/h/gcloud/main.go"} {
 		if secret(name) {
 			t.Errorf("%q would not be read", name)
 		}

@@ -3,6 +3,7 @@ package files
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -10,10 +11,18 @@ import (
 // secretFiles are patterns for the last name of a path, in lower case.
 var secretFiles = []string{ //nolint:gochecknoglobals // a table that nobody changes
 	".env*", "*.env", ".netrc", "_netrc", ".npmrc", ".yarnrc*", ".pypirc", ".pgpass", ".my.cnf", ".dockercfg", ".htpasswd",
-	".git-credentials", "credentials*", ".credentials*", "secrets.*", "secret.*", ".secret*", "*.secret", "*.secrets",
+	".git-credentials", ".credentials*", ".secret*", "*.secret", "*.secrets",
 	"*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "*.gpg", "*.keychain*",
 	"id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "kubeconfig", "*.kubeconfig", "*.tfvars", "*.tfstate*",
 }
+
+// secretWords are patterns, too, but not for the sources of programs: nobody
+// keeps a key in secrets.go, and much code is about them.
+var secretWords = []string{"credentials*", "secrets.*", "secret.*"} //nolint:gochecknoglobals // a table that nobody changes
+
+// compiled are the endings of such sources. Scripts are not among them: there
+// settings are code.
+var compiled = []string{".go", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".kt", ".swift", ".zig"} //nolint:gochecknoglobals // a table that nobody changes
 
 // secretDirs are directories below which nothing is touched, in lower case.
 var secretDirs = []string{".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".gcloud", ".config/gcloud", ".password-store", ".secrets"} //nolint:gochecknoglobals // a table that nobody changes
@@ -39,13 +48,18 @@ func secret(p string) bool {
 		}
 		part, _, _ = strings.Cut(part, ":") // streams of Windows files
 		part = strings.TrimRight(part, ". ")
-		for _, pattern := range secretFiles {
-			if ok, err := path.Match(pattern, part); ok || err != nil {
-				return true
-			}
+		if matches(secretFiles, part) || !slices.Contains(compiled, path.Ext(part)) && matches(secretWords, part) {
+			return true
 		}
 	}
 	return false
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok || err != nil
+	})
 }
 
 // fold drops format characters, such as joiners, and maps the letters that

@@ -28,6 +28,9 @@ const (
 	resultLines = 200
 	// argWidth is how many cells of a tool's input its line shows at most.
 	argWidth = 60
+	// leastArg is how many it keeps, however narrow the window is, and
+	// stateWidth how many are kept for where the call stands.
+	leastArg, stateWidth = 8, 20
 )
 
 // look is what the layout of an item depends on besides the item.

@@ -59,11 +59,14 @@ func (d desk) call(c *harness.ToolCall, at stage) []string {
 		mark = d.l.theme.Ornaments.Open
 	}
 	state, paint := d.state(c, res, at)
+	state = render.SafeLine(state)
 	line := o.Muted.On(mark+" tool  ") + o.Strong.On(render.SafeLine(c.Name))
 	if arg := d.argument(c); arg != "" {
-		line += "  " + render.Truncate(render.SafeLine(arg), argWidth, d.l.theme.Ornaments.Ellipsis)
+		// Where the call stands is worth more than the end of what it was given.
+		room := d.l.width - render.Width(line) - 4 - min(render.Width(state), max(d.l.width/3, stateWidth))
+		line += "  " + render.Truncate(render.SafeLine(arg), min(max(room, leastArg), argWidth), d.l.theme.Ornaments.Ellipsis)
 	}
-	out := []string{d.fit(line + "  " + paint.On(render.SafeLine(state)))}
+	out := []string{d.fit(line + "  " + paint.On(state))}
 	out = append(out, d.below(c, res)...)
 	if !d.l.details {
 		return out

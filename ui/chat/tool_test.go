@@ -15,12 +15,17 @@ import (
 // drawn is a call with its result as the conversation shows it.
 func drawn(t *testing.T, details bool, c harness.ToolCall, res *harness.ToolResult, open *harness.Run) string {
 	t.Helper()
+	return drawnAt(t, 80, details, c, res, open)
+}
+
+func drawnAt(t *testing.T, width int, details bool, c harness.ToolCall, res *harness.ToolResult, open *harness.Run) string {
+	t.Helper()
 	theme, err := themes.Load("", true, themes.Options{Profile: themes.TrueColor})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := New(context.Background(), Deps{Theme: theme, Now: func() time.Time { return time.Unix(0, 0).UTC() }}, Open{})
-	m.width, m.height, m.details, m.open = 80, 24, details, open
+	m.width, m.height, m.details, m.open = width, 24, details, open
 	if res != nil {
 		m.results[c.ID] = res
 	}
@@ -82,6 +87,23 @@ func TestACallSaysWhereItStands(t *testing.T) {
 		if got := drawn(t, false, c.call, c.res, c.open); !strings.Contains(got, c.want) {
 			t.Errorf("%s shows\n%s\nwant %q", name, got, c.want)
 		}
+	}
+}
+
+// However long what a call was given is, its line says where the call stands.
+func TestALongCallStillSaysWhereItStands(t *testing.T) {
+	t.Parallel()
+	c := harness.ToolCall{ID: "c", Name: toolCommand, Input: []byte(`{"command":"echo ` + strings.Repeat("a", 300) + `"}`)}
+	open := &harness.Run{ID: "r", Status: harness.RunAwaiting, Pending: []harness.Pending{{Call: c}}}
+	for width, want := range map[int]string{40: "waits", 60: "waits for approval", 80: "waits for approval", 120: "waits for approval"} {
+		got := drawnAt(t, width, false, c, nil, open)
+		if first, _, _ := strings.Cut(got, "\n"); !strings.Contains(first, want) || !strings.Contains(first, "echo a") || ansi.StringWidth(first) > width {
+			t.Errorf("at %d it shows %q, want %q in it", width, first, want)
+		}
+	}
+	failed := &harness.ToolResult{CallID: "c", Text: strings.Repeat("no such thing ", 20), Failed: true}
+	if got := drawnAt(t, 80, false, c, failed, nil); !strings.Contains(got, "…  failed: no such thing no …") {
+		t.Errorf("it shows %q", got)
 	}
 }
 

@@ -72,9 +72,16 @@ func (d Dialog) table(e Env) []render.Binding {
 			if d.mode != choosing { // the line below the text says what it does
 				list[i].Rank = 0
 			}
+		case EditRule:
+			if d.mode != choosing {
+				list[i].Rank = 0
+			}
 		case Side:
 			side = list[i].Keys
 		case Whole: // of a change in a wide window the other key does it
+			if d.whole {
+				list[i].Rank = 0
+			}
 			if d.diff() != "" && e.Width >= sideWidth {
 				list[i].Keys = slices.DeleteFunc(slices.Clone(list[i].Keys), func(k string) bool { return slices.Contains(side, k) })
 			}

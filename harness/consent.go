@@ -57,7 +57,8 @@ type Pending struct {
 	Call ToolCall `json:"call"`
 	// Uncertain says that the call began and nobody saw it end.
 	Uncertain bool `json:"uncertain,omitempty"`
-	// Reason says why it is asked; Rule names the rule that asks.
+	// Reason says why it is asked; Rule is the text of the rule that asks, empty
+	// if none does.
 	Reason string `json:"reason,omitempty"`
 	Rule   string `json:"rule,omitempty"`
 	// Proposal is what is agreed to. It is nil for an uncertain call that ran
@@ -76,11 +77,6 @@ type Pending struct {
 func (p Pending) Question() bool {
 	return !p.Uncertain && p.Proposal != nil && p.Proposal.Kind == ProposalQuestion
 }
-
-// RuleNotPossible stands where a verdict names its rule, for a call that is
-// refused because it cannot be carried out, such as an edit of a file that is
-// not there.
-const RuleNotPossible = "not possible"
 
 // DecisionHow says what a person decided.
 type DecisionHow string

@@ -28,21 +28,21 @@ type judgement struct {
 // judge asks the policy about one call.
 func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
 	v := judgement{given: t.toolCall(c)}
-	v.record = loop.Judged{CallID: c.ID, Permission: string(tool.Allow), Rule: "not runnable"}
+	v.record = loop.Judged{CallID: c.ID, Permission: string(tool.Allow), Reason: "nothing is run: the result says why"}
 	if v.tool, v.given.Input, v.refusal = t.Steps.Tools.Prepare(c); v.refusal != nil {
 		// What cannot run needs no consent: the set answers it, in words for
 		// the model.
 		return v
 	}
 	r := &v.record
-	r.Sequential, r.Tool = v.tool.Sequential, v.tool.Fingerprint()
+	*r = loop.Judged{CallID: c.ID, Sequential: v.tool.Sequential, Tool: v.tool.Fingerprint()}
 	touched, err := v.tool.Accesses(v.given)
 	switch {
 	case err != nil:
-		r.Permission, r.Rule, r.Reason = string(tool.Deny), harness.RuleNotPossible, err.Error()
+		r.Permission, r.Reason, r.Impossible = string(tool.Deny), err.Error(), true
 		return v
 	case t.waits(c.ID, touched):
-		r.Permission, r.Rule = "later", ""
+		r.Permission = "later"
 		return v
 	}
 	verdict := t.Steps.Policy.Judge(ctx, v.given, v.tool, c)
@@ -52,11 +52,12 @@ func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
 	}
 	p, err := v.tool.Proposal(ctx, v.given)
 	if err != nil {
-		r.Permission, r.Rule, r.Reason, r.Unasked = string(tool.Deny), harness.RuleNotPossible, err.Error(), false
+		r.Permission, r.Rule, r.Reason, r.Unasked, r.Impossible = string(tool.Deny), "", err.Error(), false, true
 		return v
 	}
 	p.Session, p.Always = verdict.Session, verdict.Always
 	r.Proposal, r.Digest = &p, digest(v.tool, v.given.Input, p)
+	v.record = t.state.Trim(v.record)
 	v.given.State = p.State
 	return v
 }

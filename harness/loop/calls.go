@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"reflect"
 	"slices"
 
 	"cairn/harness"
@@ -22,6 +23,7 @@ type call struct {
 	reason     string
 	rule       string
 	unasked    bool
+	impossible bool
 	sequential bool
 	proposal   *harness.Proposal
 	digest     string
@@ -74,7 +76,11 @@ func (c *call) pending(uncertain bool) harness.Pending {
 func (s *State) judged(r Judged) {
 	s.update(r.CallID, func(c *call) {
 		c.verdict, c.reason, c.rule, c.unasked = r.Permission, r.Reason, r.Rule, r.Unasked
-		c.sequential, c.proposal, c.digest, c.tool = r.Sequential, r.Proposal, r.Digest, r.Tool
+		c.sequential, c.impossible = r.Sequential, r.Impossible
+		if r.Proposal != nil || r.Digest != c.digest {
+			c.proposal = r.Proposal // else it is the same, and was left out
+		}
+		c.digest, c.tool = r.Digest, r.Tool
 		if r.Permission == verdictAsk && c.approved != r.Digest {
 			c.approved, c.changed = "", c.changed || c.approved != ""
 		}
@@ -83,6 +89,15 @@ func (s *State) judged(r Judged) {
 			c.verdict, c.reason = verdictDeny, "the call could not be judged"
 		}
 	})
+}
+
+// Trim returns the verdict r without its proposal, if that is the one of the
+// verdict before, so that it is stored once however often a call is judged.
+func (s State) Trim(r Judged) Judged {
+	if c := s.find(r.CallID); r.Digest == c.digest && reflect.DeepEqual(r.Proposal, c.proposal) {
+		r.Proposal = nil
+	}
+	return r
 }
 
 // decided takes a person's decision in, if it is about what waits.
@@ -167,7 +182,7 @@ func (s State) refused(c call) (text string, ok bool) {
 		return noteDeclined + ": " + c.reason, true
 	case c.declined:
 		return noteDeclined, true
-	case c.verdict == verdictDeny && c.rule == harness.RuleNotPossible:
+	case c.verdict == verdictDeny && c.impossible:
 		return "not run: " + c.reason, true
 	case c.verdict != verdictAllow && c.verdict != verdictAsk && c.verdict != verdictLater:
 		return "permission denied: " + c.reason, true

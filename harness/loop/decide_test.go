@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func TestCallsThatPeopleDecide(t *testing.T) {
 		"consent without a digest counts for nothing":    {reply(asks(a, ""), ended(b), ended(c), awaits, consents(a, ""), decided, asks(a, "")), "Rest awaiting_input r_1_1:"},
 		"consent to a call that is not asked is nothing": {reply(consents(a, "A"), asks(a, "A"), allows(b), ended(b), ended(c)), "Rest awaiting_input r_1_1:A"},
 		"a refusal of a call that is not asked neither":  {reply(refuses(a, ""), allows(a), allows(b), allows(c)), "Exec " + a + " " + b + " " + c},
-		"what cannot be done is not called forbidden":    {reply(loop.Judged{CallID: a, Permission: "deny", Rule: harness.RuleNotPossible, Reason: "no such file"}), "Settle r_1_1 not run: no such file"},
+		"what cannot be done is not called forbidden":    {reply(loop.Judged{CallID: a, Permission: "deny", Impossible: true, Reason: "no such file"}), "Settle r_1_1 not run: no such file"},
 		"a denial after the consent wins":                {reply(asks(a, "A"), ended(b), ended(c), awaits, consents(a, "A"), decided, loop.Judged{CallID: a, Permission: "deny", Reason: "no more"}), "Settle r_1_1 permission denied: no more"},
 		"a denial right before the run wins":             {reply(asks(a, "A"), ended(b), ended(c), awaits, consents(a, "A"), decided, asks(a, "A"), loop.Judged{CallID: a, Permission: "deny", Reason: "no more"}), "Settle r_1_1 permission denied: no more"},
 		"allowing in between does not end the consent":   {reply(asks(a, "A"), ended(b), ended(c), awaits, consents(a, "A"), decided, allows(a), asks(a, "A")), "Exec " + a},
@@ -196,6 +197,41 @@ func TestAbortAnswersEveryCall(t *testing.T) {
 	}
 	if len(got) != 3 || !strings.Contains(got["r_1_1"].Text, "not now") || got["r_1_2"].Unknown || !got["r_1_3"].Unknown {
 		t.Errorf("the results are %+v", got)
+	}
+}
+
+func TestAProposalIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	const a = "r_1_1"
+	with := func(j loop.Judged, change func(p *harness.Proposal)) loop.Judged {
+		p := *j.Proposal
+		change(&p)
+		j.Proposal = &p
+		return j
+	}
+	for name, tc := range map[string]struct {
+		before []loop.Record
+		again  loop.Judged
+		left   bool
+	}{
+		"never judged":          {reply(), asks(a, "A"), false},
+		"the same":              {reply(asks(a, "A")), asks(a, "A"), true},
+		"the same once more":    {reply(asks(a, "A"), resumed, loop.Judged{CallID: a, Permission: "ask", Digest: "A"}), asks(a, "A"), true},
+		"another state":         {reply(asks(a, "A")), with(asks(a, "A2"), func(p *harness.Proposal) { p.Body = "A" }), false},
+		"another rule on offer": {reply(asks(a, "A")), with(asks(a, "A"), func(p *harness.Proposal) { p.Always = "t" }), false},
+		"allowed in between":    {reply(asks(a, "A"), allows(a)), asks(a, "A"), false},
+		"that of another call":  {reply(asks("r_1_2", "A")), asks(a, "A"), false},
+	} {
+		s := loop.Fold(tc.before...)
+		r := s.Trim(tc.again)
+		if (r.Proposal == nil) != tc.left {
+			t.Errorf("%s: the record has the proposal %+v", name, r.Proposal)
+		}
+		whole, _ := loop.Step(s, tc.again)
+		s, _ = loop.Step(s, r)
+		if !reflect.DeepEqual(s, whole) {
+			t.Errorf("%s: the state is\n%+v, with the whole record it is\n%+v", name, s, whole)
+		}
 	}
 }
 

@@ -46,14 +46,19 @@ type (
 	Judged struct {
 		CallID     string `json:"call"`
 		Permission string `json:"permission"`
-		Rule       string `json:"rule,omitempty"`
-		Reason     string `json:"reason,omitempty"`
+		// Rule is the text of the rule that decided, empty if none did.
+		Rule   string `json:"rule,omitempty"`
+		Reason string `json:"reason,omitempty"`
 		// Sequential says that the calls of this reply run one after the other.
 		Sequential bool `json:"sequential,omitempty"`
 		// Unasked says that a person would have been asked if there was one.
 		Unasked bool `json:"unasked,omitempty"`
+		// Impossible says that nobody forbids a denied call: it cannot be carried
+		// out, such as an edit of a file that is not there.
+		Impossible bool `json:"impossible,omitempty"`
 		// Proposal is what a person is shown, Digest what it stands for, Tool the
-		// fingerprint of the tool as it was then.
+		// fingerprint of the tool as it was then. A proposal may be large, so it is
+		// left out if it is that of the verdict before: see [State.Trim].
 		Proposal *harness.Proposal `json:"proposal,omitempty"`
 		Digest   string            `json:"digest,omitempty"`
 		Tool     string            `json:"tool,omitempty"`

@@ -266,6 +266,7 @@ func frozen() []loop.Record {
 		},
 		loop.Decided{CallID: "r_1_1", Approved: true, Digest: "j", Reason: "l", By: "ada", Scope: harness.ScopeSession, Rule: "h"},
 		loop.Resolved{CallID: "r_1_1", How: harness.DecideRetry, By: "ada"},
+		loop.Judged{CallID: "r_1_1", Permission: "deny", Reason: "y", Impossible: true, Tool: "k"},
 	}
 }
 

@@ -39,7 +39,7 @@ type Lister interface {
 //     Where it cannot be told whether a deny rule is about the call (a command
 //     whose name is a variable, a text that is no shell text, a pattern for a
 //     tool that does not say what it touches), a person is asked, in every mode
-//     and whatever allows it.
+//     and whatever allows it. So it is where the arguments hold a secret.
 //  3. A question is asked. Where nobody answers, it runs, and says so to the
 //     model.
 //  4. Ask rules; they beat the allow rules and all grants.
@@ -67,6 +67,10 @@ type Rules struct {
 	Interactive bool
 	// Mode is what becomes of a call that would be asked.
 	Mode Mode
+	// Secret finds a known secret in a text and returns its name; nil knows none.
+	// A call whose arguments hold one is asked about in every mode, whatever
+	// allows it: it would carry the secret into a command, a file or an address.
+	Secret func(text string) (name string, found bool)
 	// Home is the person's home directory, ~ in rules; empty if there is none.
 	Home string
 }
@@ -129,6 +133,9 @@ func (r Rules) Judge(ctx context.Context, c tool.Call, t tool.Tool, _ harness.To
 		return j.question()
 	case sure == maybe:
 		return j.ask(Verdict{Rule: deny.String(), Reason: "it cannot be told whether the rule " + deny.String() + " denies it"}, true)
+	}
+	if name, found := r.secretIn(c.Input); found {
+		return j.ask(Verdict{Reason: "what it is given holds the secret " + name + ", which would leave this program with it"}, true)
 	}
 	if r.Mode == ModeAll {
 		return Verdict{Permission: tool.Allow, Reason: "all that is not denied is allowed here, by the person's choice"}

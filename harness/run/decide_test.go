@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,6 +91,14 @@ func TestApprovalWaitsOverRestartsAndRunsTheCallOnce(t *testing.T) {
 			t.Errorf("approved it says %q and ran %d times", text, o.count("write"))
 		}
 		third.leave()
+		// A proposal may be as large as a file.
+		shown := 0
+		for _, e := range o.log() {
+			shown += bytes.Count(e.Data, []byte(`"proposal"`))
+		}
+		if shown != 1 {
+			t.Errorf("what was shown is stored %d times", shown)
+		}
 	})
 }
 

@@ -28,7 +28,7 @@ func samples() []harness.Event {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	call := &harness.ToolCall{ID: "c1", Origin: "toolu_1", Name: "run_command", Input: json.RawMessage(`{"command":"go test"}`)}
 	pending := &harness.Pending{
-		Call: *call, Reason: "not allowed yet", Rule: "tool", Digest: "9f86d081",
+		Call: *call, Reason: "not allowed yet", Rule: "run_command(go *)", Digest: "9f86d081",
 		Proposal: &harness.Proposal{
 			Kind: harness.ProposalCommand, Body: "go test", About: []string{"in /src", "timeout 60 s"}, Why: "to see whether it works",
 			Session: "run_command(=go test)", Always: "run_command(go test)",
@@ -83,7 +83,7 @@ func samples() []harness.Event {
 			x.Outcome = &harness.Result{
 				Run: x.Run, Session: x.Session, Status: harness.RunAwaiting, Stop: harness.StopTools,
 				Text: "I would run the tests.", Usage: *answer.Usage,
-				Pending: []harness.Pending{*pending}, Unasked: []harness.Pending{{Call: *call, Rule: "tool", Proposal: pending.Proposal}},
+				Pending: []harness.Pending{*pending}, Unasked: []harness.Pending{{Call: *call, Rule: "run_command(go *)", Proposal: pending.Proposal}},
 			}
 		}),
 	}

@@ -181,6 +181,8 @@ func judgedText(call string, r loop.Judged) string {
 	switch {
 	case r.Unasked:
 		text += "denied, because nobody could be asked"
+	case r.Impossible:
+		return text + "not possible: " + r.Reason
 	case r.Permission == "ask":
 		text += "needs consent"
 	case r.Permission == "later":
@@ -190,14 +192,11 @@ func judgedText(call string, r loop.Judged) string {
 	default:
 		text += "denied"
 	}
-	switch r.Rule {
-	case "", "not runnable": // the result says why it cannot run
-	case harness.RuleNotPossible:
-		return call + " not possible: " + r.Reason
-	case "tool":
-		text += " by the tool's own permission"
-	default:
+	switch {
+	case r.Rule != "":
 		text += " by the rule " + r.Rule
+	case r.Permission == "ask", r.Reason == "":
+		text += " by the tool's own permission"
 	}
 	if r.Reason != "" {
 		text += ": " + r.Reason

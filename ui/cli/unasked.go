@@ -57,7 +57,7 @@ func (p *printing) permitting(d harness.Pending) string {
 		return "permit it with: --allow " + quoted(render.SafeLine(rule))
 	}
 	why := ""
-	if d.Rule != "" && d.Rule != "tool" { // the tool's own permission is no rule
+	if d.Rule != "" {
 		why = " (" + render.SafeLine(d.Rule) + ")"
 	}
 	if p.flags.ephemeral {

@@ -360,7 +360,7 @@ func (s *seen) golden(name string) *seen {
 // command is a call that would run a command.
 func command(id, text string) harness.Pending {
 	return harness.Pending{
-		Call: harness.ToolCall{ID: id, Name: "run_command", Input: []byte(`{}`)}, Digest: "digest of " + id, Reason: "commands are asked about", Rule: "tool",
+		Call: harness.ToolCall{ID: id, Name: "run_command", Input: []byte(`{}`)}, Digest: "digest of " + id, Reason: "commands are asked about",
 		Proposal: &harness.Proposal{
 			Kind: harness.ProposalCommand, Body: text, About: []string{"in ~/src/ledger", "timeout 60 s"}, Why: "check that the new case fails first",
 		},

@@ -287,7 +287,7 @@ func (w *writer) pending(p harness.Pending) {
 	if q.Why != "" {
 		w.words(paints.Muted, `why  "`+q.Why+`"`)
 	}
-	switch rule := ruling(p); {
+	switch rule := p.Rule; {
 	case p.Reason != "" && rule != "":
 		w.words(paints.Muted, "asked because  "+p.Reason+" (rule: "+rule+")")
 	case rule != "":
@@ -295,14 +295,6 @@ func (w *writer) pending(p harness.Pending) {
 	case p.Reason != "":
 		w.words(paints.Muted, "asked because  "+p.Reason)
 	}
-}
-
-// ruling is the rule that asks; empty if it is the tool's own level.
-func ruling(p harness.Pending) string {
-	if strings.Contains(p.Rule, p.Call.Name) || strings.Contains(p.Rule, "*") {
-		return p.Rule
-	}
-	return ""
 }
 
 // diff adds a unified diff.

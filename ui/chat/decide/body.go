@@ -82,7 +82,7 @@ func (d Dialog) facts(e Env) []string {
 			parts = append(parts, render.SafeLine(a))
 		}
 	}
-	if strings.Contains(d.p.Rule, d.p.Call.Name) || strings.Contains(d.p.Rule, "*") { // else it is the tool itself that asks
+	if d.p.Rule != "" { // else it is the tool itself that asks
 		parts = append(parts, "asked by the rule "+render.SafeLine(d.p.Rule))
 	}
 	if d.p.Reason != "" {

@@ -15,9 +15,6 @@ import (
 // for one of the program's own.
 const indent = "    "
 
-// ownRule stands where no rule has a say and the tool's own permission decides.
-const ownRule = "tool"
-
 // State says in a few words what kind of decision it is.
 func State(p harness.Pending) string {
 	switch {
@@ -82,9 +79,6 @@ func headline(p harness.Pending, what *harness.Proposal) string {
 // because says why it is asked.
 func because(p harness.Pending) string {
 	reason, rule := render.SafeLine(p.Reason), render.SafeLine(p.Rule)
-	if p.Rule == ownRule {
-		rule = ""
-	}
 	switch {
 	case reason != "" && rule != "":
 		return "asked because: " + reason + " (rule: " + rule + ")"

@@ -50,7 +50,6 @@ func TestEachKindHasItsHeadline(t *testing.T) {
 	})
 	why.Reason, why.Rule = "not allowed yet", "run_command(ls)"
 	own := pending("odd", harness.Proposal{Kind: harness.ProposalCall})
-	own.Rule = "tool"
 	changed := pending("write_file", edit)
 	changed.Changed = true
 	for name, c := range map[string]struct {

@@ -100,6 +100,19 @@ func (r *Redactor) Redact(text string) string {
 	return out.String() + text[kept:]
 }
 
+// Find returns the name of the first secret in text.
+func (r *Redactor) Find(text string) (name string, found bool) {
+	if r == nil || len(r.forms) == 0 {
+		return "", false
+	}
+	for i := 0; i+formHead <= len(text); i++ {
+		if f, ok := r.at(text[i:]); ok {
+			return f.name, true
+		}
+	}
+	return "", false
+}
+
 // at returns the longest form that the text begins with.
 func (r *Redactor) at(text string) (form, bool) {
 	pair := uint(text[0])<<8 | uint(text[1])

@@ -50,6 +50,9 @@ type Provider struct {
 	BaseURL string `toml:"base_url"`
 	// APIKey is a secret. It is in no output of this package.
 	APIKey string `toml:"api_key"`
+	// exposed is one that is not used because others can read it. It is a
+	// secret none the less.
+	exposed string
 }
 
 // ModelLimits is what a configuration says of a model. Nil means that the

@@ -197,7 +197,7 @@ func (f *file) guardSecrets(path string) []string {
 		if p.APIKey == "" {
 			continue
 		}
-		p.APIKey = ""
+		p.APIKey, p.exposed = "", p.APIKey
 		f.Providers[name] = p
 		warnings = append(warnings, fmt.Sprintf("the api_key of %s in %s is not used, because others can read the file; run: chmod 600 %s", name, path, path))
 	}

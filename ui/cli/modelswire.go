@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"cairn/harness/model"
@@ -92,13 +93,13 @@ func (m models) Servers(ctx context.Context) ([]Server, error) {
 }
 
 // Secrets are the keys and passwords that this start knows of, by name: those
-// of environ, as [os.Environ] gives it, and those of the configuration. No tool's result may hold
-// one of them.
+// of environ, as [os.Environ] gives it, and those of the configuration. No
+// tool's result may hold one of them, and no call carries one away unasked.
 func (s Setup) Secrets(environ []string) map[string]string {
 	more := map[string]string{}
 	for name, p := range s.Config.Providers {
-		if p.APIKey != "" {
-			more["providers."+name+".api_key"] = p.APIKey
+		if key := cmp.Or(p.APIKey, p.exposed); key != "" {
+			more["providers."+name+".api_key"] = key
 		}
 	}
 	return tool.SecretsOf(environ, more)

@@ -236,6 +236,20 @@ func TestAGrantIsEditedInPlaceAndChecked(t *testing.T) {
 	}
 }
 
+// Who writes a rule sees what rules look like, in full what is wrong with it,
+// and one place at which they write.
+func TestARuleIsWrittenWithHelp(t *testing.T) {
+	t.Parallel()
+	s := permissions(t, given(), 60, 24, func(c *PermissionsConfig) {
+		c.CheckRule = func(string) error { return errors.New(strings.Repeat("a long story ", 8) + "and its end") }
+	})
+	s.keys("a").shows("run_command(go test)", "fetch_url(*.example.com)")
+	if n := strings.Count("\n"+s.view(), "\n> "); n != 1 {
+		t.Errorf("%d rows are marked:\n%s", n, s.view())
+	}
+	s.keys("x", "enter").shows("and its end")
+}
+
 func TestAnAlwaysRuleIsAdded(t *testing.T) {
 	t.Parallel()
 	g := given()

@@ -59,7 +59,11 @@ func (p Permissions) View(width, height int) string {
 	rule := widget.Rule(t, width)
 	out := append([]string{head, rule, order, rule}, list...)
 	out = append(append(append(out, rule), p.detail(width, a.detail)...), rule)
-	return widget.Frame(append(out, widget.Footer(p.Bindings(), t, width), p.noticeLine(width)), width, height)
+	last := p.noticeLine(width)
+	if p.form.open && p.failing { // it is told in full above
+		last = ""
+	}
+	return widget.Frame(append(out, widget.Footer(p.Bindings(), t, width), last), width, height)
 }
 
 func (p Permissions) counts() string {
@@ -119,7 +123,8 @@ func (p Permissions) emptyWords() string {
 // row draws one rule or grant: what it does, its text, and where it is from.
 func (p Permissions) row(n, width int) string {
 	mark := "  "
-	if n == p.at {
+	at := n == p.at && !p.form.open
+	if at {
 		mark = "> "
 	}
 	effect, text, from := p.facts(n)
@@ -132,7 +137,7 @@ func (p Permissions) row(n, width int) string {
 	}
 	room := width - len(mark) - effectWidth - render.Width(right) - 1
 	line := render.Pad(effect, effectWidth) + p.oneLine(text, room)
-	if n == p.at {
+	if at {
 		return p.c.Theme.Paints.Selected.On(render.Fit(mark+line, right, width))
 	}
 	return render.Fit(mark+p.paint(effect).On(render.Pad(effect, effectWidth))+p.oneLine(text, room), p.c.Theme.Paints.Muted.On(right), width)
@@ -185,10 +190,23 @@ func (p Permissions) formLine(effect string, width int) string {
 	return "> " + p.paint(effect).On(render.Pad(effect, effectWidth)) + p.c.Theme.Paints.Match.On(strings.Join(lines, ""))
 }
 
-// detail is the selected rule in full.
+// forms are what a rule may look like.
+const forms = "A tool, or a tool with a pattern: read_file, run_command(go test), write_file(docs/**), fetch_url(*.example.com)"
+
+// detail is the selected rule in full, or what helps with the one being
+// written: what is wrong with it, else what rules look like.
 func (p Permissions) detail(width, height int) []string {
 	var out []string
-	if p.len() > 0 {
+	if p.form.open {
+		text, paint := forms, p.c.Theme.Paints.Muted
+		if p.failing && p.notice != "" {
+			text, paint = p.notice, p.c.Theme.Paints.Error
+		}
+		lines, _ := widget.Lines(text, max(width-2, 1), height)
+		for _, l := range lines {
+			out = append(out, " "+paint.On(l))
+		}
+	} else if p.len() > 0 {
 		effect, text, from := p.facts(p.at)
 		lines, more := widget.Lines(text, max(width-2, 1), max(height-1, 1))
 		if more && len(lines) > 0 {

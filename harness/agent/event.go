@@ -62,7 +62,7 @@ func EventOf(s loop.State, r loop.Record, at Stored, when time.Time) (e harness.
 		e.Type, e.Call, e.Text = harness.EventDecided, &c, decided(r)
 	case loop.Resolved:
 		c := s.Call(r.CallID)
-		e.Type, e.Call, e.Text = harness.EventDecided, &c, by(string(r.How), r.By)
+		e.Type, e.Call, e.Text = harness.EventDecided, &c, resolved(r)
 	case loop.Rested:
 		if pending := s.Waiting(); r.Status == harness.RunAwaiting && len(pending) > 0 {
 			return asks(e, pending[0]), true
@@ -88,16 +88,30 @@ func asks(e harness.Event, p harness.Pending) harness.Event {
 
 // decided says what a person decided about a call.
 func decided(r loop.Decided) string {
-	text := "declined"
 	switch {
-	case !r.Approved && r.Reason != "":
-		text += ": " + r.Reason
 	case r.Approved && r.Scope != harness.ScopeOnce && r.Rule != "":
-		text = "approved, with the rule " + r.Rule + " (" + string(r.Scope) + ")"
+		return by("approved", r.By) + ", with the rule " + r.Rule + " (" + string(r.Scope) + ")"
 	case r.Approved:
-		text = "approved"
+		return by("approved", r.By)
+	case r.Reason != "":
+		return by("declined", r.By) + ": " + r.Reason
+	default:
+		return by("declined", r.By)
 	}
-	return by(text, r.By)
+}
+
+// resolved says what a person said about an uncertain call or a question.
+func resolved(r loop.Resolved) string {
+	word, ok := map[harness.DecisionHow]string{
+		harness.DecideAnswer: "answered",
+		harness.DecideResult: "given a result",
+		harness.DecideRetry:  "let run again",
+		harness.DecideAbort:  "turn aborted",
+	}[r.How]
+	if !ok {
+		word = string(r.How)
+	}
+	return by(word, r.By)
 }
 
 func by(text, who string) string {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"cairn/harness"
+	"cairn/harness/loop"
 	"cairn/harness/tool"
 )
 
@@ -68,6 +69,26 @@ func TestCallsCollideInFilesThatOneWrites(t *testing.T) {
 		}
 		if got := collide(tc.b, tc.a); got != tc.want {
 			t.Errorf("%s, the other way: %v", name, got)
+		}
+	}
+}
+
+// Who decided stands before what they wrote, so that neither runs into the
+// other.
+func TestADecisionIsToldWithWhoFirst(t *testing.T) {
+	t.Parallel()
+	for want, got := range map[string]string{
+		"declined by ada: not by bob":                              decided(loop.Decided{By: "ada", Reason: "not by bob"}),
+		"declined":                                                 decided(loop.Decided{}),
+		"approved by ada":                                          decided(loop.Decided{Approved: true, By: "ada", Scope: harness.ScopeOnce}),
+		"approved by ada, with the rule run_command(ls) (session)": decided(loop.Decided{Approved: true, By: "ada", Scope: harness.ScopeSession, Rule: "run_command(ls)"}),
+		"given a result by ada":                                    resolved(loop.Resolved{How: harness.DecideResult, By: "ada"}),
+		"let run again by ada":                                     resolved(loop.Resolved{How: harness.DecideRetry, By: "ada"}),
+		"turn aborted":                                             resolved(loop.Resolved{How: harness.DecideAbort}),
+		"answered by ada":                                          resolved(loop.Resolved{How: harness.DecideAnswer, By: "ada"}),
+	} {
+		if got != want {
+			t.Errorf("it is told as %q, not %q", got, want)
 		}
 	}
 }

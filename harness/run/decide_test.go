@@ -118,7 +118,7 @@ func TestRefusalIsToldToTheModel(t *testing.T) {
 				decided = append(decided, string(e.Type)+" "+e.Call.Name+" "+e.Text)
 			}
 		}
-		if got := strings.Join(decided, "; "); got != "approval_required write ; decided write declined: not on a Friday by ada" {
+		if got := strings.Join(decided, "; "); got != "approval_required write ; decided write declined by ada: not on a Friday" {
 			t.Errorf("a watcher is told %q", got)
 		}
 	})

@@ -121,14 +121,14 @@ func TestACallIsANumberedQuestion(t *testing.T) {
 		{"once", []string{"1"}, 1, "touch approved by "},
 		{"session", []string{"2"}, 1, "with the rule touch(a) (session)"},
 		{"not offered", []string{"3", "1"}, 1, "there is no rule to offer"},
-		{"refused", []string{"4", "not today"}, 0, "touch declined: not today"},
+		{"refused", []string{"4", "not today"}, 0, ": not today"},
 		{"empty", []string{"", ""}, 0, "touch declined by "},
 		{"later", []string{"5"}, 0, "left for later"},
 		{"quit", []string{"/quit"}, 0, "left for later"},
 		{"stop", []string{"/stop"}, 0, "- stopped"},
 		{"commands", []string{"/permissions", "/new", "1"}, 1, "/new comes after the decision"},
 		{"words", []string{"yes", "y", "5"}, 0, "kept as a message, not as an answer (2): y"},
-		{"words as reason", []string{"use b instead", "6"}, 0, "touch declined: use b instead"},
+		{"words as reason", []string{"use b instead", "6"}, 0, ": use b instead"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ask(t, func(t *testing.T, a *asking) {

@@ -61,7 +61,8 @@ func running(cmd string) intent {
 		tool: runTool, args: []argument{given(cmd, "command", "cmd"), reason()},
 		before:  fmt.Sprintf("I want to run `%s`.", oneLine(cmd)),
 		without: "I cannot run commands: the tool `run_command` is not on offer here.",
-		answer:  shown(fmt.Sprintf("`%s` ran:", oneLine(cmd)), fmt.Sprintf("`%s` did not run to its end:", oneLine(cmd))),
+		answer: told(fmt.Sprintf("`%s` ran:", oneLine(cmd)), fmt.Sprintf("`%s` did not run to its end:", oneLine(cmd)),
+			fmt.Sprintf("`%s` was not run:", oneLine(cmd))),
 	}
 }
 
@@ -165,7 +166,10 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // shown answers with a result in a fence, and says plainly if what was asked for
 // was not done, or may have been.
-func shown(good, bad string) func(harness.ToolResult) string {
+func shown(good, bad string) func(harness.ToolResult) string { return told(good, bad, bad) }
+
+// told is shown, with a sentence of its own for what nobody let begin.
+func told(good, bad, never string) func(harness.ToolResult) string {
 	return func(r harness.ToolResult) string {
 		switch {
 		case r.Unknown:
@@ -174,14 +178,14 @@ func shown(good, bad string) func(harness.ToolResult) string {
 			return good + "\n\n" + fenced(r.Text)
 		}
 		if why, ok := strings.CutPrefix(r.Text, "permission denied by the person"); ok {
-			text := bad + " you refused it, and nothing was done."
+			text := never + " you refused it, and nothing was done."
 			if why = strings.TrimSpace(strings.TrimPrefix(why, ":")); why != "" {
 				text += " You said:\n\n" + quoted(why)
 			}
 			return text
 		}
 		if strings.HasPrefix(r.Text, "permission denied") {
-			return bad + " it is not allowed here, and nothing was done.\n\n" + fenced(r.Text)
+			return never + " it is not allowed here, and nothing was done.\n\n" + fenced(r.Text)
 		}
 		return bad + "\n\n" + fenced(r.Text)
 	}

@@ -195,7 +195,7 @@ func TestEveryResultIsTold(t *testing.T) {
 		last := 0
 		for _, want := range []string{
 			"`one` ran:", "out of one", "`a.txt` was not written: you refused it", "> not there",
-			"`two` did not run to its end:", "it may have taken effect", "`three` did not run to its end: it is not allowed here", "nobody can be asked", "> to the far one",
+			"`two` did not run to its end:", "it may have taken effect", "`three` was not run: it is not allowed here", "nobody can be asked", "> to the far one",
 		} {
 			at := strings.Index(text[last:], want)
 			if at < 0 {

@@ -167,6 +167,8 @@ func waits(pending []harness.Pending) string {
 		text = "the tool " + name + " began and nobody saw it end"
 	case pending[0].Question():
 		text = "the model asks something"
+	case pending[0].Changed:
+		text = "the tool " + name + " was not run: what it would do changed after it was approved, so it needs your approval again"
 	}
 	if n := len(pending) - 1; n > 0 {
 		text += fmt.Sprintf(", and %d more wait", n)

@@ -218,40 +218,6 @@ func (a *app) runsDecline() *cobra.Command {
 	return cmd
 }
 
-func (a *app) runsAnswer() *cobra.Command {
-	cmd := a.decisionCommand("answer RUN [CALL] TEXT|-", "Answer a question of the model",
-		"Answer a question of the model. The text is its answer as it stands; - reads it from standard input.")
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if n := len(args); n < 2 || n > 3 {
-			return usage("%s needs a run and the answer, in quotes if it has several words; see: %s --help", cmd.CommandPath(), cmd.CommandPath())
-		}
-		return nil
-	}
-	cmd.RunE = runner(func(ctx context.Context, args []string) error {
-		call, text := "", args[len(args)-1]
-		if len(args) == 3 {
-			call = args[1]
-		}
-		text, err := a.textOf(ctx, []string{text})
-		if err != nil {
-			return err
-		}
-		if text = strings.TrimSpace(text); text == "" {
-			return usage("the answer is empty; to refuse one: cairn runs decline %s", args[0])
-		}
-		if err := validText("the answer", text); err != nil {
-			return err
-		}
-		return a.decide(ctx, deciding{
-			run: args[0], call: call, fits: harness.Pending.Question,
-			decision: func(harness.Pending) (harness.Decision, error) {
-				return harness.Decision{How: harness.DecideAnswer, Text: text, By: a.by("runs answer")}, nil
-			},
-		})
-	})
-	return cmd
-}
-
 func (a *app) runsResolve() *cobra.Command {
 	cmd := a.decisionCommand("resolve RUN [CALL]", "Say what became of a call that began and was not seen to end",
 		"Say what became of a call that began and was not seen to end: give its result, let it run again, or end the run.")

@@ -140,7 +140,7 @@ func stepText(s loop.State, r loop.Record) string {
 	case loop.Answered:
 		return answeredText(r)
 	case loop.Judged:
-		return judgedText(named(r.CallID), r)
+		return judgedText(named(r.CallID), r, r.Digest != "" && s.Approved(r.CallID) == r.Digest)
 	case loop.Decided:
 		return named(r.CallID) + " " + decidedText(r)
 	case loop.Resolved:
@@ -171,18 +171,24 @@ func answeredText(r loop.Answered) string {
 		parts = append(parts, said)
 	}
 	for _, c := range r.Message.Calls() {
-		parts = append(parts, "calls "+c.Name+" "+string(c.Input))
+		parts = append(parts, "calls "+c.Name+" "+excerpt(string(c.Input)))
 	}
 	return fmt.Sprintf("attempt %d: %s", r.Attempt, strings.Join(parts, "; "))
 }
 
-func judgedText(call string, r loop.Judged) string {
+// judgedText tells a verdict; approved says that a person agreed to just this
+// before.
+func judgedText(call string, r loop.Judged, approved bool) string {
 	text := call + " "
 	switch {
 	case r.Unasked:
 		text += "denied, because nobody could be asked"
 	case r.Impossible:
 		return text + "not possible: " + r.Reason
+	case r.Permission == "ask" && approved:
+		return text + "is still what was approved"
+	case r.Permission == "ask" && r.Proposal != nil && r.Proposal.Kind == harness.ProposalQuestion:
+		return text + "asks the person"
 	case r.Permission == "ask":
 		text += "needs consent"
 	case r.Permission == "later":

@@ -121,11 +121,11 @@ func (f *fetcher) control(_ context.Context, network, address string, _ syscall.
 
 // fetch fetches a page for a call.
 func (f *fetcher) fetch(ctx context.Context, in fetchIn) (string, error) {
-	if in.Limit < 0 || in.Limit > maxCharacters {
-		return "", fmt.Errorf("max_characters must be between 1 and %d", maxCharacters)
+	if in.Limit < 0 || in.Start < 0 {
+		return "", errors.New("start and max_characters must not be negative")
 	}
-	if in.Limit == 0 {
-		in.Limit = defaultCharacters
+	if in.Limit == 0 || in.Limit > maxCharacters {
+		in.Limit = maxCharacters
 	}
 	u, err := f.target(in.URL)
 	if err != nil {

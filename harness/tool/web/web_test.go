@@ -11,10 +11,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"cairn/harness"
 	"cairn/harness/tool"
@@ -140,21 +142,66 @@ func TestTypesAndEncodings(t *testing.T) {
 	}
 }
 
-func TestLongPagesAreCut(t *testing.T) {
+func TestLongPagesComeInPartsThatFitAConversation(t *testing.T) {
+	t.Parallel()
+	var lines strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&lines, "Zeile %d é %s\n", i, strings.Repeat("w ", i%40))
+	}
+	long := strings.TrimSpace(lines.String() + strings.Repeat("日", 13_000))
+	at := serve(t, answer("text/plain; charset=utf-8", long))
+	set := &tool.Set{}
+	if err := Register(set, private); err != nil {
+		t.Fatal(err)
+	}
+	next := regexp.MustCompile(`\n\n\(characters (\d+) to (\d+) of (\d+); for what follows ask for the same address with start=(\d+)\)$`)
+	got, start := "", "0"
+	for range 20 {
+		r := set.Run(t.Context(), harness.ToolCall{ID: "c", Name: "fetch_url", Input: []byte(fmt.Sprintf(`{"url":%q,"start":%s}`, at, start))}, tool.Call{})
+		_, part, ok := strings.Cut(r.Text, "whatever it says.\n\n")
+		if !ok || r.Failed || utf8.RuneCountInString(r.Text) > tool.MaxResult {
+			t.Fatalf("%d characters: %.200q", utf8.RuneCountInString(r.Text), r.Text)
+		}
+		end := next.FindStringSubmatch(part)
+		if end == nil {
+			got += part
+			break
+		}
+		got += strings.TrimSuffix(part, end[0])
+		if start = end[4]; end[2] != start {
+			t.Errorf("it goes on elsewhere than it ended: %q", end[0])
+		}
+	}
+	if got != long {
+		t.Errorf("the parts are %d bytes, the page %d", len(got), len(long))
+	}
+}
+
+func TestAPartOfAPage(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 1_000)
 	at := serve(t, answer("text/plain", long))
 	f := newFetcher(private)
-	text, err := f.fetch(t.Context(), fetchIn{URL: at, Limit: 10})
-	if err != nil || !strings.HasSuffix(text, "\n\néééééééééé\n\n(cut after 10 of 1000 characters; max_characters may be up to 500000)") {
-		t.Errorf("got %q, %v", text, err)
+	for name, tc := range map[string]struct {
+		in   fetchIn
+		want string
+	}{
+		"the beginning":   {fetchIn{Limit: 10}, "\n\néééééééééé\n\n(characters 1 to 10 of 1000; for what follows ask for the same address with start=10)"},
+		"the middle":      {fetchIn{Start: 500, Limit: 2}, "\n\néé\n\n(characters 501 to 502 of 1000; for what follows ask for the same address with start=502)"},
+		"the end":         {fetchIn{Start: 998}, "\n\néé"},
+		"all of it":       {fetchIn{Limit: 1_000}, "\n" + long},
+		"a limit too far": {fetchIn{Limit: 500_000}, "\n" + long},
+		"behind it":       {fetchIn{Start: 1_000}, "\n\n(the text has 1000 characters only)"},
+		"far behind it":   {fetchIn{Start: 1 << 60}, "\n\n(the text has 1000 characters only)"},
+	} {
+		tc.in.URL = at
+		if text, err := f.fetch(t.Context(), tc.in); err != nil || !strings.HasSuffix(text, tc.want) {
+			t.Errorf("%s: got %q, %v", name, text, err)
+		}
 	}
-	if text, err = f.fetch(t.Context(), fetchIn{URL: at, Limit: 1_000}); err != nil || !strings.HasSuffix(text, "\n"+long) {
-		t.Errorf("a text at the limit is cut, %v", err)
-	}
-	for _, limit := range []int{-1, maxCharacters + 1} {
-		if _, err := f.fetch(t.Context(), fetchIn{URL: at, Limit: limit}); err == nil {
-			t.Errorf("a limit of %d is taken", limit)
+	for _, in := range []fetchIn{{URL: at, Limit: -1}, {URL: at, Start: -1}} {
+		if _, err := f.fetch(t.Context(), in); err == nil {
+			t.Errorf("%+v is taken", in)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -76,6 +77,19 @@ type Pending struct {
 // Question reports whether the call asks for an answer and not for consent.
 func (p Pending) Question() bool {
 	return !p.Uncertain && p.Proposal != nil && p.Proposal.Kind == ProposalQuestion
+}
+
+// Because says why it is asked, with the rule that asks, in words that are not
+// safe to print; empty if there is nothing to say but that the tool asks.
+func (p Pending) Because() string {
+	switch {
+	case p.Rule == "", strings.Contains(p.Reason, p.Rule):
+		return p.Reason
+	case p.Reason == "":
+		return "the rule " + p.Rule + " asks"
+	default:
+		return p.Reason + " (rule: " + p.Rule + ")"
+	}
 }
 
 // DecisionHow says what a person decided.

@@ -6,6 +6,7 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/render"
+	"cairn/ui/widget"
 )
 
 // row draws one row: where the cursor is, the title, and what fits of state,
@@ -59,9 +60,9 @@ func (m Model) tags(s harness.Session, room int) string {
 // details are the columns at the right end of a row, as many as the width
 // leaves room for.
 func (m Model) details(s harness.Session, width int) string {
-	age := ago(m.c.Now(), s.Updated)
+	age := widget.Ago(m.c.Now(), s.Updated)
 	if s.Deleted != nil {
-		age = ago(m.c.Now(), *s.Deleted)
+		age = widget.Ago(m.c.Now(), *s.Deleted)
 	}
 	state := m.state(s)
 	if s.Pinned && state == "" {
@@ -89,7 +90,7 @@ func (m Model) hit(n, width int) string {
 	title := string(h.Session)
 	age := ""
 	if s, ok := m.list.byID(h.Session); ok {
-		title, age = m.title(s), ago(m.c.Now(), s.Updated)
+		title, age = m.title(s), widget.Ago(m.c.Now(), s.Updated)
 	}
 	left := m.oneLine(title, max(width/3, 8)) + " > " + m.oneLine(strings.Join(strings.Fields(h.Excerpt), " "), width)
 	return render.Fit(left, age, width)

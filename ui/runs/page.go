@@ -258,6 +258,9 @@ func inputWords(c harness.ToolCall) string {
 func (w *writer) pending(p harness.Pending) {
 	paints := w.theme.Paints
 	w.words(paints.Strong, asks(p))
+	if p.Changed {
+		w.words(paints.Warning, "it changed after it was approved, so nothing was done: this is how it is now")
+	}
 	if p.Proposal == nil {
 		w.gap()
 		w.whole("", cmp.Or(p.Call.Malformed, string(p.Call.Input)))
@@ -287,13 +290,8 @@ func (w *writer) pending(p harness.Pending) {
 	if q.Why != "" {
 		w.words(paints.Muted, `why  "`+q.Why+`"`)
 	}
-	switch rule := p.Rule; {
-	case p.Reason != "" && rule != "":
-		w.words(paints.Muted, "asked because  "+p.Reason+" (rule: "+rule+")")
-	case rule != "":
-		w.words(paints.Muted, "asked by the rule  "+rule)
-	case p.Reason != "":
-		w.words(paints.Muted, "asked because  "+p.Reason)
+	if why := p.Because(); why != "" {
+		w.words(paints.Muted, "asked because  "+why)
 	}
 }
 

@@ -194,7 +194,7 @@ func (m Model) row(n, width int) string {
 	if width < longFrom {
 		state = render.Pad(m.oneLine(short, 12), 12)
 	}
-	age := fmt.Sprintf("%5s", ago(m.c.Now(), it.run.Updated))
+	age := fmt.Sprintf("%5s", widget.Ago(m.c.Now(), it.run.Updated))
 	room := max(width-len(mark)-render.Width(state)-len(age)-1, 0)
 	title := m.oneLine(it.title, room)
 	about := ""

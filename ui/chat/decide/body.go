@@ -82,11 +82,8 @@ func (d Dialog) facts(e Env) []string {
 			parts = append(parts, render.SafeLine(a))
 		}
 	}
-	if d.p.Rule != "" { // else it is the tool itself that asks
-		parts = append(parts, "asked by the rule "+render.SafeLine(d.p.Rule))
-	}
-	if d.p.Reason != "" {
-		parts = append(parts, render.SafeLine(d.p.Reason))
+	if why := d.p.Because(); why != "" {
+		parts = append(parts, render.SafeLine(why))
 	}
 	var out []string
 	if len(parts) > 0 {

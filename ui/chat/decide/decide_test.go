@@ -377,7 +377,7 @@ func TestEachKindSaysWhatItWouldDo(t *testing.T) {
 		"malformed":     {broken, []string{"{to: prod"}},
 		"without body":  {pending(harness.Proposal{Kind: harness.ProposalCommand}), []string{"\"command\": \"x\""}},
 		"edit, no diff": {pending(harness.Proposal{Kind: harness.ProposalEdit, Subject: "f", Body: "all of it"}), []string{"wants to change f", "all of it"}},
-		"asked by":      {ruled, []string{"in /src · asked by the rule shell(x *) · it was asked to ask"}},
+		"asked by":      {ruled, []string{"in /src · it was asked to ask (rule: shell(x *))"}},
 	} {
 		shown := text(New(c.p, 1, 1, time.Time{}).View(env(t, 100, 30)))
 		for _, w := range c.want {

@@ -47,8 +47,8 @@ func Lines(p harness.Pending) []string {
 	if p.Changed {
 		lines = append(lines, "  it changed after it was approved, so nothing was done: this is how it is now")
 	}
-	if why := because(p); why != "" {
-		lines = append(lines, "  "+why)
+	if why := p.Because(); why != "" {
+		lines = append(lines, "  asked because: "+render.SafeLine(why))
 	}
 	return lines
 }
@@ -74,20 +74,6 @@ func headline(p harness.Pending, what *harness.Proposal) string {
 		return tool + " wants to be called on " + subject + " with:"
 	}
 	return tool + " wants to be called with:"
-}
-
-// because says why it is asked.
-func because(p harness.Pending) string {
-	reason, rule := render.SafeLine(p.Reason), render.SafeLine(p.Rule)
-	switch {
-	case reason != "" && rule != "":
-		return "asked because: " + reason + " (rule: " + rule + ")"
-	case reason != "":
-		return "asked because: " + reason
-	case rule != "":
-		return "asked by the rule: " + rule
-	}
-	return ""
 }
 
 // text are the lines of foreign text, whole and visible: a carriage return is

@@ -251,8 +251,10 @@ type Engine interface {
 	// Decide answers decisions that a run waits for. They are on disk when it
 	// returns, all or nothing, and the run goes on once nothing waits any more:
 	// the handle follows it, or is at rest. An interrupted run is taken up
-	// first. [ErrNotFound] if the call does not wait, [ErrStale] if what waits
-	// is not what was shown.
+	// first. The rule of an approval for the session or for always is stored as
+	// a [Grant] before. [ErrNotFound] if the call does not wait, [ErrStale] if
+	// what waits is not what was shown, [ErrBusy] while something of the session
+	// is active in this process, [ErrLost] if the lease was lost.
 	Decide(ctx context.Context, l Lease, id RunID, ds ...Decision) (RunHandle, error)
 	// Cancel stops the active run; what was streamed stays as an interrupted
 	// message. A run at rest that has not ended is ended with Resume and

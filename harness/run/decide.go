@@ -95,7 +95,7 @@ func (l *Local) decide(ctx context.Context, lease harness.Lease, id harness.RunI
 		l.unsure(id, lease, err)
 		return nil, errors.Join(err, l.revoke(context.WithoutCancel(ctx), given))
 	}
-	l.mended([]Closing{{Run: id}})
+	l.mended(id)
 	return a, nil
 }
 

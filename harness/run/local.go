@@ -116,7 +116,9 @@ func (l *Local) create(ctx context.Context, r harness.StartRequest) (a *active, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("start in session %s: %w", r.Lease.Session, err)
 	}
-	l.mended(closes)
+	for _, c := range closes {
+		l.mended(c.Run)
+	}
 	state, _ := loop.Step(loop.State{}, started)
 	a = l.stretch(r.Lease, info, state, steps, 0)
 	a.base = 0 // the stream holds the first entry too
@@ -127,13 +129,11 @@ func (l *Local) create(ctx context.Context, r harness.StartRequest) (a *active, 
 	return a, nil, nil
 }
 
-// mended forgets that runs were broken, since they are closed now.
-func (l *Local) mended(closes []Closing) {
+// mended forgets that a run was broken, since the journal knows better now.
+func (l *Local) mended(id harness.RunID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, c := range closes {
-		delete(l.broken, c.Run)
-	}
+	delete(l.broken, id)
 }
 
 // Resume implements [harness.Engine]. Once the way to go on is on disk it
@@ -186,7 +186,7 @@ func (l *Local) takeUp(ctx context.Context, lease harness.Lease, id harness.RunI
 		l.unsure(id, lease, err)
 		return nil, fmt.Errorf("resume: %w", err)
 	}
-	l.mended([]Closing{{Run: id}})
+	l.mended(id)
 	return a, nil
 }
 

@@ -109,9 +109,9 @@ func TestAChangedProposalIsShownAnewAndSleeps(t *testing.T) {
 		s := open(t, w, 80, 24)
 		s.keys("y").wait(time.Second)
 		p := command("c1", "rm -rf /")
-		p.Digest = "another"
+		p.Digest, p.Changed = "another", true
 		w.runs[0].Pending, w.runs[0].Cursor = []harness.Pending{p}, 9
-		s.send(Changed{}).shows("rm -rf /").keys("y").shows("wake up")
+		s.send(Changed{}).shows("rm -rf /", "it changed after it was approved, so nothing was done").keys("y").shows("wake up")
 		if len(w.decided) > 0 {
 			t.Fatal("consent to what came under the key")
 		}

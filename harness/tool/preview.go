@@ -39,9 +39,8 @@ func (s *Set) bound(ctx context.Context, c Call, r harness.ToolResult) harness.T
 		return r
 	}
 	size := fmt.Sprintf("%d characters in %d lines", count, strings.Count(r.Text, "\n")+1)
-	preview := Preview(r.Text)
 	if s.Artifacts == nil {
-		r.Text = fmt.Sprintf("(The result was too long: %s. This is its beginning and end; the rest was not kept.)\n%s", size, preview)
+		r.Text = fmt.Sprintf("(The result was too long: %s. This is its beginning and end; the rest was not kept.)\n%s", size, bothEnds(r.Text))
 		return r
 	}
 	// The result exists already, so a turn that is stopped now still keeps it.
@@ -50,11 +49,11 @@ func (s *Set) bound(ctx context.Context, c Call, r harness.ToolResult) harness.T
 		if s.Log != nil {
 			s.Log.LogAttrs(ctx, slog.LevelError, "store tool result", slog.String("call", c.Key), slog.Any("error", err))
 		}
-		r.Text = fmt.Sprintf("(The result was too long: %s. This is its beginning and end; the rest could not be stored and is lost.)\n%s", size, preview)
+		r.Text = fmt.Sprintf("(The result was too long: %s. This is its beginning and end; the rest could not be stored and is lost.)\n%s", size, bothEnds(r.Text))
 		return r
 	}
 	r.Artifact = sum
-	r.Text = fmt.Sprintf("(The result was too long: %s. This is its beginning and end; the whole is stored as %s.)\n%s", size, sum, preview)
+	r.Text = fmt.Sprintf("(The result was too long: %s. This is its beginning and end; the whole is stored as %s.)\n%s", size, sum, Preview(r.Text))
 	return r
 }
 
@@ -74,6 +73,16 @@ func Preview(text string) string {
 		note += fmt.Sprintf(", %d whole lines among them", lines)
 	}
 	return strings.TrimRight(first, "\n") + "\n" + note + ") …\n" + strings.TrimLeft(last, "\n")
+}
+
+// bothEnds returns as much of both ends of a text as a conversation takes: what
+// is left out is lost.
+func bothEnds(text string) string {
+	const half = (MaxResult - 300) / 2
+	head, tail, _ := halves(text)
+	head, tail = Clip(head, half), clipTail(tail, half)
+	left := utf8.RuneCountInString(text) - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
+	return fmt.Sprintf("%s\n… (%d characters left out) …\n%s", head, left, tail)
 }
 
 // ends returns the first and the last lines of a text and counts the lines

@@ -69,12 +69,19 @@ func TestResultsAtTheLimitStayWhole(t *testing.T) {
 
 func TestResultsSayThatTheRestIsLost(t *testing.T) {
 	t.Parallel()
-	text := strings.Repeat("word ", 4_000)
-	if r := telling(t, text, nil); r.Artifact != "" || !strings.Contains(r.Text, "not kept") {
-		t.Errorf("got %.200q", r.Text)
-	}
-	if r := telling(t, text, &attic{err: errors.New("disk full")}); r.Artifact != "" || !strings.Contains(r.Text, "could not be stored") {
-		t.Errorf("got %.200q", r.Text)
+	text := "first " + strings.Repeat("wörd ", 4_000) + "last"
+	for name, tc := range map[string]struct {
+		artifacts Artifacts
+		says      string
+	}{"nowhere to keep it": {nil, "not kept"}, "not stored": {&attic{err: errors.New("disk full")}, "could not be stored"}} {
+		r := telling(t, text, tc.artifacts)
+		if r.Artifact != "" || !strings.Contains(r.Text, tc.says) || !strings.Contains(r.Text, "characters left out") {
+			t.Errorf("%s: got %.200q", name, r.Text)
+		}
+		// As much as fits is given, because nothing gives the rest.
+		if n := utf8.RuneCountInString(r.Text); n > MaxResult || n < MaxResult-300 || !strings.Contains(r.Text, "first wörd") || !strings.HasSuffix(r.Text, "wörd last") {
+			t.Errorf("%s: %d characters: %.100q", name, n, r.Text)
+		}
 	}
 }
 

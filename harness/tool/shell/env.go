@@ -2,6 +2,7 @@ package shell
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -26,11 +27,29 @@ func (r *runner) environment(dir string) []string {
 			env[name] = value
 		}
 	}
+	if env["PATH"] = absolute(env["PATH"]); env["PATH"] == "" {
+		env["PATH"] = fallback // an empty one, and some shells' own, is the working directory
+	}
 	out := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		out = append(out, name+"="+env[name])
 	}
 	return out
+}
+
+// fallback is the PATH of a person who has none.
+const fallback = "/usr/local/bin:/usr/bin:/bin"
+
+// absolute leaves out of a PATH what depends on the working directory: a rule
+// for git is not one for a program named git in a project.
+func absolute(list string) string {
+	var dirs []string
+	for _, dir := range filepath.SplitList(list) {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
 // declared returns the names that are set, once each.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"cairn/harness/tool"
 )
 
 // maxEnd is how much is kept of each end of a stream, in bytes.
@@ -129,5 +131,8 @@ func report(stdout, stderr, ending string) string {
 		section("(no output)")
 	}
 	b.WriteString(ending)
+	if utf8.RuneCountInString(b.String()) > tool.MaxResult {
+		b.WriteString("\n(This was more than a result can hold. For another part of it, write the output to a file and read that, or take it with grep, head or tail.)")
+	}
 	return b.String()
 }

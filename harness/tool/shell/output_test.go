@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"cairn/harness/tool"
 )
 
 func TestCaptureKeepsBothEnds(t *testing.T) {
@@ -88,4 +90,15 @@ func FuzzOutput(f *testing.F) {
 			t.Errorf("%q becomes %q", data, got)
 		}
 	})
+}
+
+func TestOutputTooLongForAResultSaysHowToGetTheRest(t *testing.T) {
+	t.Parallel()
+	r := result(t, Options{}, "seq 1 20000")
+	if n := utf8.RuneCountInString(r.Text); n > tool.MaxResult || !strings.Contains(r.Text, "\n1\n2\n") || !strings.Contains(r.Text, "\n19999\n20000\nexit code 0\n(This was more than a result can hold.") {
+		t.Errorf("%d characters: %.100q … %q", n, r.Text, r.Text[max(0, len(r.Text)-300):])
+	}
+	if r := result(t, Options{}, "seq 1 100"); !strings.HasSuffix(r.Text, "exit code 0") {
+		t.Errorf("got %q", r.Text)
+	}
 }

@@ -158,6 +158,25 @@ func TestChildrenGetNoKeys(t *testing.T) {
 	}
 }
 
+func TestNoProgramIsFoundInTheWorkingDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, at := range []string{"ls", filepath.Join("bin", "ls")} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, at)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, at), []byte("#!/bin/sh\necho the wrong one\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{".:" + os.Getenv("PATH"), ":" + os.Getenv("PATH"), "bin:./bin::" + os.Getenv("PATH"), ".", ""} {
+		o := Options{Dir: dir, Environ: func() []string { return []string{"PATH=" + path} }}
+		if r := result(t, o, "ls"); strings.Contains(r.Text, "wrong") || !strings.Contains(r.Text, "bin") {
+			t.Errorf("PATH=%s: %q", path, r.Text)
+		}
+	}
+}
+
 func TestBackgroundJobsEndWithTheCommand(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]string{

@@ -84,8 +84,8 @@ func (s *State) judged(r Judged) {
 		if r.Permission == verdictAsk && c.approved != r.Digest {
 			c.approved, c.changed = "", c.changed || c.approved != ""
 		}
-		if r.Permission == verdictLater && len(s.Before(r.CallID)) == 0 {
-			// Nothing is left that it could wait for, so it would wait for ever.
+		if r.Permission == "" || r.Permission == verdictLater && len(s.Before(r.CallID)) == 0 {
+			// It would be judged again, or wait for nothing, for ever.
 			c.verdict, c.reason = verdictDeny, "the call could not be judged"
 		}
 	})

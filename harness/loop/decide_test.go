@@ -72,6 +72,7 @@ func TestCallsThatPeopleDecide(t *testing.T) {
 		"a denial right before the run wins":             {reply(asks(a, "A"), ended(b), ended(c), awaits, consents(a, "A"), decided, asks(a, "A"), loop.Judged{CallID: a, Permission: "deny", Reason: "no more"}), "Settle r_1_1 permission denied: no more"},
 		"allowing in between does not end the consent":   {reply(asks(a, "A"), ended(b), ended(c), awaits, consents(a, "A"), decided, allows(a), asks(a, "A")), "Exec " + a},
 		"an unknown verdict is no permission":            {reply(loop.Judged{CallID: a, Permission: "maybe"}), "Settle r_1_1 permission denied"},
+		"no verdict is none either":                      {reply(loop.Judged{CallID: a}), "Settle r_1_1 permission denied"},
 		"a refused call is answered once it goes on":     {reply(asks(a, "A"), ended(b), ended(c), awaits, refuses(a, "A"), decided), "Settle r_1_1 permission denied by the person: not now"},
 		"a refusal stays over another start":             {reply(asks(a, "A"), asks(b, "B"), ended(c), awaits, refuses(a, "A"), resumed, resumed), "Settle r_1_1 permission denied by the person: not now"},
 		"consent stays over another start":               {reply(asks(a, "A"), asks(b, "B"), ended(c), awaits, consents(a, "A"), resumed, asks(a, "A"), asks(b, "B")), "Exec " + a},

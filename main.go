@@ -87,7 +87,8 @@ type stores struct {
 }
 
 // openStore opens the database of a directory. Ephemeral chats keep their
-// conversations and runs in memory; facts and notes are those of the directory.
+// conversations and runs in memory; facts, notes and what is allowed always are
+// those of the directory.
 func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, error) {
 	var s cli.Store
 	if !o.Ephemeral || !o.NoMemory {
@@ -110,7 +111,11 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		if s.Close == nil {
 			s.Close = func() error { return nil }
 		}
-		s.Grants = m.Grants()
+		if s.Grants == nil {
+			s.Grants = m.Grants()
+		} else {
+			s.Grants = m.GrantsOver(s.Grants)
+		}
 		s.Facts, s.Notes = unfiledFacts{s.Facts}, unfiledNotes{s.Notes}
 	}
 	if o.NoMemory {

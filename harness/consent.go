@@ -142,7 +142,7 @@ type Decision struct {
 
 // Grant is a standing permission that a person gave.
 type Grant struct {
-	// ID is g<n>.
+	// ID is g<n>, with a word in front where the permissions of two stores count.
 	ID string `json:"id"`
 	// Session is empty for a grant of always.
 	Session SessionID `json:"session,omitempty"`

@@ -181,19 +181,28 @@ var (
 	protectedDirs = []string{ //nolint:gochecknoglobals // a table that nobody changes
 		".git", ".hg", ".svn", ".jj", ".cairn", ".vscode", ".idea", ".husky", ".devcontainer", ".circleci",
 		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".gcloud", ".terraform.d", ".direnv",
+		".config", ".local", ".cargo", ".rustup", ".m2", ".mvn", ".gradle", ".yarn", ".bundle", ".gem", ".pip", ".buildkite", ".lefthook", ".run", ".fleet", ".zed", ".vs",
+		".vim", ".nvim", ".emacs.d", ".ctags.d", ".claude", ".cursor", ".codex", ".gemini", ".windsurf", ".opencode", ".crush",
 	}
 	protectedFiles = []string{ //nolint:gochecknoglobals // a table that nobody changes
 		".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".login", ".cshrc", ".tcshrc", ".kshrc", ".inputrc",
 		".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".xprofile", ".xinitrc", ".xsession",
 		".gitconfig", ".gitmodules", ".gitattributes", ".git-credentials", ".netrc", "_netrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".pnpmfile.cjs",
+		".xonshrc", ".mkshrc", ".screenrc", ".curlrc", ".wgetrc", ".lesskey", ".lessfilter", ".mailcap", ".muttrc", ".nanorc", ".hgrc", ".ctags", ".clangd", ".ackrc", ".sqliterc", ".psqlrc",
+		".irbrc", ".pryrc", ".pdbrc", ".rprofile", ".octaverc", ".gnuplot", ".rvmrc", ".bazelrc", ".terraformrc", ".emacs", ".dir-locals.el", ".nvim.lua", ".nvimrc", ".lvimrc", ".devcontainer.json",
+		"mise.toml", ".mise.toml", "mise.local.toml", "lefthook.yml", ".lefthook.yml", ".travis.yml", ".drone.yml", ".woodpecker.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile",
+		"sitecustomize.py", "usercustomize.py", "head", // with a HEAD a directory is a repository, and its config counts
 		".mcp.json", ".ripgreprc", ".vimrc", ".exrc", ".gdbinit", ".lldbinit", ".pre-commit-config.yaml", ".gitlab-ci.yml", ".tmux.conf",
 	}
 )
 
+// forges are directories whose workflows a forge runs.
+var forges = []string{".github", ".forgejo", ".gitea"}
+
 // protected reports whether what is touched lies in a protected place that the
 // pattern does not name. A pattern names a place by having its name as an
 // element, as it stands: .git/** and .env do, ** and .e* do not. Also protected
-// are all names that begin with .env, and .github/workflows. What the allowed
+// are all names that begin with .env, and the workflows of [forges]. What the allowed
 // directory itself lies in does not count.
 func protected(a tool.Access, pattern string) bool {
 	path := a.Path
@@ -218,8 +227,8 @@ func protected(a tool.Access, pattern string) bool {
 			if !names(element) && !names(escapeGlob(element)) {
 				return true
 			}
-		case e == "workflows" && i > 0 && disguised(elements[i-1]) == ".github":
-			if !names(".github", "workflows") {
+		case e == "workflows" && i > 0 && slices.Contains(forges, disguised(elements[i-1])):
+			if !names(elements[i-1], element) {
 				return true
 			}
 		}

@@ -27,15 +27,15 @@ type judgement struct {
 
 // judge asks the policy about one call.
 func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
-	v := judgement{given: t.toolCall(c)}
-	v.record = loop.Judged{CallID: c.ID, Permission: string(tool.Allow), Reason: "nothing is run: the result says why"}
+	v := judgement{given: t.toolCall(c), record: loop.Judged{CallID: c.ID}}
+	r := &v.record
 	if v.tool, v.given.Input, v.refusal = t.Steps.Tools.Prepare(c); v.refusal != nil {
 		// What cannot run needs no consent: the set answers it, in words for
 		// the model.
+		r.Permission, r.Reason = string(tool.Allow), "nothing is run: the result says why"
 		return v
 	}
-	r := &v.record
-	*r = loop.Judged{CallID: c.ID, Sequential: v.tool.Sequential, Tool: v.tool.Fingerprint()}
+	r.Sequential, r.Tool = v.tool.Sequential, v.tool.Fingerprint()
 	touched, err := v.tool.Accesses(v.given)
 	switch {
 	case err != nil:

@@ -102,12 +102,12 @@ func (d desk) known(it item) int {
 		if p.Kind != harness.PartCall || p.Call == nil {
 			continue
 		}
-		n *= 5
+		n *= int(stages) + 2
 		switch {
 		case d.m.results[p.Call.ID] != nil:
-			n += 4
+			n += int(stages)
 		case d.m.pending(p.Call.ID) != nil:
-			n += 3
+			n += int(stages) + 1
 		default:
 			n += int(d.m.stage(it.rec.Run))
 		}

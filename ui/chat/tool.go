@@ -37,6 +37,9 @@ const (
 	stageRunning
 	// stageWaiting is a run that rests for a person.
 	stageWaiting
+	// stageBroken is one that was interrupted and can be gone on with.
+	stageBroken
+	stages
 )
 
 // stage says where a run stands.
@@ -46,6 +49,8 @@ func (m Model) stage(run harness.RunID) stage {
 		return stageRunning
 	case waiting != nil && waiting.ID == run:
 		return stageWaiting
+	case m.open != nil && m.open.ID == run:
+		return stageBroken
 	}
 	return stageOver
 }
@@ -90,6 +95,8 @@ func (d desk) state(c *harness.ToolCall, res *harness.ToolResult, at stage) (str
 		return "waits for approval", o.Warning
 	case res == nil && at == stageWaiting:
 		return "not run yet", o.Muted
+	case res == nil && at == stageBroken:
+		return "interrupted", o.Warning
 	case res == nil && at == stageRunning:
 		return "running" + d.l.theme.Ornaments.Ellipsis, o.Muted
 	case res == nil:
@@ -130,16 +137,32 @@ func resultWords(name, text string) string {
 	return summary(text)
 }
 
-// commandWords is how a command ended, which is the last line of its result,
-// and how much it said.
+// commandWords is how a command ended, which is the last line of its result but
+// for a remark or two, and how much it said. A result without one is what a
+// person gave.
 func commandWords(text string) string {
-	text = strings.TrimRight(text, "\n")
-	at := strings.LastIndexByte(text, '\n')
-	said, ending := text[:max(at, 0)], text[at+1:]
-	if said == "" || said == "(no output)" {
-		return ending
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i := len(lines) - 1; i >= 0 && i > len(lines)-4; i-- {
+		switch said := lines[:i]; {
+		case !isEnding(lines[i]):
+			continue
+		case len(said) == 0 || len(said) == 1 && said[0] == "(no output)":
+			return lines[i]
+		default:
+			return lines[i] + ", " + count(len(said), "line")
+		}
 	}
-	return ending + ", " + count(strings.Count(said, "\n")+1, "line")
+	return summary(text)
+}
+
+// isEnding reports whether a line says how a command ended.
+func isEnding(line string) bool {
+	for _, start := range []string{"exit code ", "ended by signal ", "timed out after ", "stopped before its end"} {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	return false
 }
 
 // changeCount makes "+14 -0" of the numbers in a result such as "changed

@@ -64,6 +64,9 @@ func TestACallSaysWhereItStands(t *testing.T) {
 		"not run":          {run(`{}`), result("not run: the turn was stopped before this call", true), nil, "not run: the turn"},
 		"ended":            {run(`{"command":"go test\n./..."}`), result("ok\nok\nexit code 0", false), nil, "run_command  go test…  exit code 0, 2 lines"},
 		"no output":        {run(`{}`), result("(no output)\nexit code 1", false), nil, "  exit code 1"},
+		"a remark":         {run(`{}`), result("ok\nexit code 0\n(This was more than a result can hold.)", false), nil, "  exit code 0, 1 line"},
+		"given":            {run(`{}`), result("it was done\nby hand", false), nil, "  2 lines"},
+		"interrupted":      {run(`{}`), nil, &harness.Run{ID: "r", Status: harness.RunRunning, Interrupted: true}, "  interrupted"},
 		"hostile":          {run(`{"command":"a\u001b[2J"}`), result("x\u001b]0;t\u0007", true), nil, "a␛[2J  failed: x␛]0;t␇"},
 		"changed": {
 			harness.ToolCall{ID: "c", Name: toolEdit, Input: []byte(`{"path":"row.go","old":"a","new":"b"}`)},

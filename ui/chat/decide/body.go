@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"cairn/harness"
 	"cairn/themes"
@@ -51,7 +52,7 @@ func (d Dialog) head(e Env) []string {
 	case d.p.Uncertain:
 		text += " began, and nobody saw it end"
 		if !d.since.IsZero() {
-			text += ": it was asked for at " + d.since.In(e.Now.Location()).Format("15:04:05 on 2 Jan")
+			text += ": it was asked for at " + clock(d.since, e.Now)
 		}
 	case kind == harness.ProposalQuestion:
 		text += " asks"
@@ -71,6 +72,15 @@ func (d Dialog) head(e Env) []string {
 		}
 	}
 	return out
+}
+
+// clock is a time as it is said at now: without its day if that is the same.
+func clock(t, now time.Time) string {
+	t = t.In(now.Location())
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("15:04:05 on 2 Jan")
 }
 
 // facts are what else is known: where it would run, why it is asked, and the

@@ -357,6 +357,21 @@ func TestNoRuleIsMadeUnseen(t *testing.T) {
 	}
 }
 
+func TestATimeOfAnotherDayHasItsDay(t *testing.T) {
+	t.Parallel()
+	for now, want := range map[time.Time]string{
+		time.Unix(3600, 0).UTC():           "asked for at 00:01:00",
+		time.Unix(90000, 0).UTC():          "asked for at 00:01:00 on 1 Jan",
+		time.Unix(365*24*3600+90, 0).UTC(): "asked for at 00:01:00 on 1 Jan",
+	} {
+		e := env(t, 100, 24)
+		e.Now = now
+		if got := text(unsure().View(e)); !strings.Contains(got, want+"\n") {
+			t.Errorf("at %s it says\n%s\nwant %q", now, got, want)
+		}
+	}
+}
+
 func TestEachKindSaysWhatItWouldDo(t *testing.T) {
 	t.Parallel()
 	old := harness.Pending{Call: harness.ToolCall{ID: "c1", Name: "deploy", Input: []byte(`{"to":"prod"}`)}}

@@ -41,9 +41,6 @@ func stopWord(term string) bool { return strings.Contains(stopWords, " "+term+" 
 // Empty reports whether the query can match nothing because it has no term.
 func (q Query) Empty() bool { return len(q.terms) == 0 }
 
-// Terms returns the query's distinct terms.
-func (q Query) Terms() []string { return q.terms }
-
 // Score ranks document text for the query: 0 is no match, more is better. A
 // term counts whole, or less as the beginning of a word. A question in a whole
 // sentence finds what shares one word of meaning with it; the more is shared,

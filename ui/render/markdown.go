@@ -60,10 +60,6 @@ func (m *Markdown) Message(s string, width int) []string {
 	return lines
 }
 
-// Plain renders text that is not Markdown, such as a user's message or the
-// output of a tool: made safe, wrapped, and otherwise as it was written.
-func Plain(s string, width int) []string { return Wrap(Safe(s), width) }
-
 // Forget drops everything kept for later.
 func (m *Markdown) Forget() {
 	m.leaves.clear()

@@ -20,6 +20,7 @@ const (
 	toolEdit    = "edit_file"
 	toolTodos   = "write_todos"
 	toolAsk     = "ask_user"
+	toolFetch   = "fetch_url"
 )
 
 // What the loop says in place of a result, as these lines begin.
@@ -216,7 +217,9 @@ func fields(c *harness.ToolCall) map[string]any {
 
 // argument is a call's input in few words: what tells most of it.
 func (d desk) argument(c *harness.ToolCall) string {
-	key := map[string]string{toolCommand: "command", toolWrite: "path", toolEdit: "path", toolAsk: "question"}[c.Name]
+	key := map[string]string{
+		toolCommand: "command", toolWrite: "path", toolEdit: "path", toolAsk: "question", toolFetch: "url",
+	}[c.Name]
 	if c.Name == toolTodos && len(todos(c)) > 0 {
 		return ""
 	}

@@ -84,6 +84,7 @@ func TestACallSaysWhereItStands(t *testing.T) {
 			harness.ToolCall{ID: "c", Name: toolAsk, Input: []byte(`{"question":"Which one?"}`)},
 			result("the blue one", false), nil, "ask_user  Which one?  answered\n    → the blue one",
 		},
+		"fetch":           {harness.ToolCall{ID: "c", Name: toolFetch, Input: []byte(`{"url":"https://example.com/a"}`)}, result("a page", false), nil, "fetch_url  https://example.com/a  a page"},
 		"malformed todos": {harness.ToolCall{ID: "c", Name: toolTodos, Input: []byte(`{"todos":1}`)}, nil, nil, "no result"},
 		"malformed":       {harness.ToolCall{ID: "c", Name: toolCommand, Malformed: "{\"command"}, nil, nil, "malformed: {\"command"},
 	} {

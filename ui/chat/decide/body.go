@@ -55,7 +55,7 @@ func (d Dialog) head(e Env) []string {
 			text += ": it was asked for at " + clock(d.since, e.Now)
 		}
 	case kind == harness.ProposalQuestion:
-		text += " asks"
+		text = "the model asks"
 	case kind == harness.ProposalCommand:
 		text += " wants to run"
 	case kind == harness.ProposalEdit:

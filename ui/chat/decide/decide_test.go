@@ -386,6 +386,7 @@ func TestEachKindSaysWhatItWouldDo(t *testing.T) {
 	}{
 		"changed":       {changed, []string{"wants to change f", "it changed after you agreed, so nothing was done"}},
 		"fetch":         {pending(harness.Proposal{Kind: harness.ProposalFetch, Subject: "https://example.com/?q=\u202ea"}), []string{"shell wants to read", "https://example.com/?q=⟨U+202E⟩a"}},
+		"question":      {pending(harness.Proposal{Kind: harness.ProposalQuestion, Body: "Which?", Choices: []string{"a"}}), []string{"the model asks", "Which?", "1  a"}},
 		"fetch, more":   {pending(harness.Proposal{Kind: harness.ProposalFetch, Subject: "https://a", Body: "with a cookie"}), []string{"https://a", "with a cookie"}},
 		"call":          {pending(harness.Proposal{Kind: harness.ProposalCall, Body: "{\n  \"a\": 1\n}"}), []string{"wants to be called with", "\"a\": 1"}},
 		"without one":   {old, []string{"deploy wants to be called with", "\"to\": \"prod\""}},
@@ -400,5 +401,15 @@ func TestEachKindSaysWhatItWouldDo(t *testing.T) {
 				t.Errorf("%s lacks %q:\n%s", name, w, shown)
 			}
 		}
+	}
+}
+
+func TestAChoiceThatIsCutSaysSo(t *testing.T) {
+	t.Parallel()
+	d := dialog(harness.Proposal{Kind: harness.ProposalQuestion, Body: strings.Repeat("why ", 40), Choices: []string{strings.Repeat("because ", 9)}})
+	e := env(t, 40, 6)
+	d, _ = d.Do(Up, e)
+	if got := text(d.View(e)); !strings.Contains(got, "> 1 because") || !strings.HasSuffix(strings.TrimRight(got, "\n"), "…") {
+		t.Errorf("it shows\n%s", got)
 	}
 }

@@ -270,7 +270,8 @@ func (d Dialog) short(e Env) tail {
 			d.answer(&t, d.at, e)
 			return t
 		}
-		t.lines = append(t.lines, " "+p.Accent.On(">")+" "+p.Key.On(d.label(at, e))+" "+render.SafeLine(at.text))
+		line := " " + p.Accent.On(">") + " " + p.Key.On(d.label(at, e)) + " " + render.SafeLine(at.text)
+		t.lines = append(t.lines, render.Truncate(line, e.Width, e.Theme.Ornaments.Ellipsis))
 		return t
 	}
 	line := ""

@@ -97,6 +97,12 @@ func (p *plain) command(c chat.Parsed) {
 		p.resume()
 	case "permissions":
 		p.permissions()
+	case "tools":
+		p.tools()
+	case "todos":
+		p.todos()
+	case "redraw":
+		p.say("nothing is drawn here; new text only ever comes below")
 	case "takeover":
 		p.takeOver()
 	case "doctor":
@@ -118,12 +124,16 @@ func (p *plain) help() {
 	p.out.line(`  A line is a message. A backslash at its end goes on in the next line.`)
 }
 
-// change opens another session.
+// change opens another session. The lines that come after the command that did
+// it are for that one.
 func (p *plain) change(s harness.Session) {
+	held := p.held
+	p.held = nil
 	p.close()
 	if err := p.open(chat.Open{Session: s, New: true}); err != nil {
 		p.trouble(err)
 	}
+	p.held, p.unsaved = held, p.unsaved || len(held) > 0
 }
 
 // rename gives the session a title.

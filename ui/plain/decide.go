@@ -55,7 +55,8 @@ func (p *plain) decide(id harness.RunID) (harness.RunHandle, int) {
 		}
 	}
 	if p.owner {
-		p.say("left for later: it waits with the session, and /continue shows it again")
+		p.say(p.unlessEphemeral("left for later: it waits with the session, and /continue shows it again",
+			"left for later: /continue shows it again; it ends with this chat, of which nothing is kept"))
 	}
 	return nil, 0
 }
@@ -243,6 +244,7 @@ func (p *plain) permissions() {
 		p.say("there are no rules and no standing permissions; what needs consent is asked")
 	}
 	if len(grants) > 0 {
-		p.say("take one back with: cairn permissions revoke ID")
+		p.say(p.unlessEphemeral("take one back with: cairn permissions revoke ID",
+			"those of this session end with this chat; take another one back with: cairn permissions revoke ID"))
 	}
 }

@@ -300,3 +300,25 @@ func TestPermissionsAreListed(t *testing.T) {
 		start(t, d).say("/permissions").shows("  deny run_command(rm), from --deny␛\n")
 	})
 }
+
+// Of a chat that keeps nothing no promise is made that it would be there later.
+func TestAnEphemeralChatPromisesNothing(t *testing.T) {
+	ask(t, func(t *testing.T, a *asking) {
+		a.Model.Then(uitest.Calls("touch", `{}`))
+		d := a.deps(t)
+		d.Chat.Ephemeral, d.Grants = true, a.Store.Grants()
+		k := start(t, d)
+		k.say("go").wait(time.Second).shows("May it run?").say("2").wait(time.Second).say("/permissions")
+		k.shows("allow touch(a), for this session", "those of this session end with this chat")
+		a.Model.Then(uitest.Calls("ask", `{}`))
+		k.say("again").wait(time.Second).shows("Which colour?")
+		if err := k.in.Close(); err != nil {
+			t.Fatal(err)
+		}
+		<-k.done
+		k.shows("it ends with this chat, of which nothing is kept")
+		if strings.Contains(k.out.String(), "it waits with the session") {
+			t.Errorf("it promises too much:\n%s", k.out)
+		}
+	})
+}

@@ -59,6 +59,10 @@ func (p *plain) aside(line string) bool {
 		p.runs()
 	case "permissions":
 		p.permissions()
+	case "tools":
+		p.tools()
+	case "todos":
+		p.todos()
 	default:
 		p.say("/" + c.Typed + " comes after the decision")
 	}

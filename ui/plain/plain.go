@@ -78,6 +78,7 @@ type plain struct {
 	owner   bool
 	setup   chat.Setup
 	queue   []string
+	held    []string        // lines typed meanwhile that come after the queue: a command, and what follows it
 	waits   harness.RunID   // the run that waits for a decision, if one does
 	kept    harness.Draft   // what is in the draft and not to be sent now
 	unsaved bool            // whether queue and kept differ from the stored draft
@@ -110,6 +111,12 @@ func (p *plain) run() (Exit, error) {
 			text := p.queue[0]
 			p.queue, p.unsaved = p.queue[1:], true
 			p.message(text)
+			continue
+		}
+		if len(p.held) > 0 && p.waits == "" {
+			line := p.held[0]
+			p.held, p.unsaved = p.held[1:], true
+			p.line(line)
 			continue
 		}
 		line, ok := p.ask()
@@ -200,6 +207,9 @@ func (p *plain) heed(pause func() error) {
 		p.trouble(err)
 	}
 	p.close()
+	if !p.unsaved { // what waits is in the draft, for whoever has the session
+		p.queue, p.held = nil, nil
+	}
 	p.say(by.String() + " took this session over; this one is read-only now")
 }
 
@@ -410,7 +420,7 @@ func (p *plain) save(ctx context.Context) error {
 	if !p.unsaved || !p.owner {
 		return nil
 	}
-	d := harness.Draft{Text: p.kept.Text, Queue: slices.Concat(p.queue, p.kept.Queue), At: p.Chat.Now()}
+	d := harness.Draft{Text: p.kept.Text, Queue: slices.Concat(p.queue, p.heldMessages(), p.kept.Queue), At: p.Chat.Now()}
 	if err := p.Chat.Drafts.Save(ctx, p.session.ID, p.Chat.Holder, d); err != nil {
 		return err
 	}
@@ -428,6 +438,14 @@ func (p *plain) saveNow() {
 
 // say writes a line of the program's own.
 func (p *plain) say(text string) { p.out.line("- " + render.Safe(text)) }
+
+// unlessEphemeral is text, or other in a chat of which nothing is kept.
+func (p *plain) unlessEphemeral(text, other string) string {
+	if p.Chat.Ephemeral {
+		return other
+	}
+	return text
+}
 
 // trouble says an error. A session that another window took is read-only.
 func (p *plain) trouble(err error) {

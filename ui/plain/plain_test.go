@@ -185,6 +185,10 @@ func TestCommandsInPlain(t *testing.T) {
 		{"/runs", "no run is unfinished"},
 		{"/new", "session new-1, new chat"},
 		{"/stop", "nothing is under way"},
+		{"/tools", "the model has no tools here"},
+		{"/todos", "nothing was planned in this conversation yet"},
+		{"/redraw", "nothing is drawn here"},
+		{"/doctor", "cairn doctor"},
 		{"/retry", "cairn: echo hello"},
 		{" /literal", "cairn: echo /literal"},
 	} {
@@ -195,6 +199,43 @@ func TestCommandsInPlain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A command is never sent to the model, also while an answer is under way: what
+// only shows something is carried out at once, all else in its turn.
+func TestCommandsTypedWhileAnAnswerIsUnderWay(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("word ", 100), " ")...))
+		k := start(t, deps(w.Deps("talk", true)))
+		k.say("go").wait(time.Second).say("/help").shows("/remember TEXT").say("first", "/new", "second", " /third")
+		k.shows("queued (1)", "comes after the answer: /new").say("/stop").wait(3 * time.Second)
+		k.shows("cairn: echo first", "session new-1, new chat", "cairn: echo second", "cairn: echo /third")
+		text := k.out.String()
+		if a, b := strings.Index(text, "echo first"), strings.Index(text, "session new-1"); a > b {
+			t.Errorf("the new chat came before the message in front of it:\n%s", text)
+		}
+		if strings.Contains(text, "echo /new") || strings.Contains(text, "echo /help") {
+			t.Errorf("a command was sent to the model:\n%s", text)
+		}
+		for _, id := range []harness.SessionID{"talk", "new-1"} {
+			if draft, err := w.Store.Drafts().Load(t.Context(), id); err != nil || len(draft.Queue) != 0 {
+				t.Errorf("kept in %s: %+v, %v", id, draft, err)
+			}
+		}
+	})
+}
+
+func TestMessagesBehindACommandAreKept(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("word ", 100), " ")...))
+		k := start(t, deps(w.Deps("talk", true)))
+		k.say("go").wait(time.Second).say("first", "/retry", "second", "/quit").wait(time.Second)
+		<-k.done
+		draft, err := w.Store.Drafts().Load(t.Context(), "talk")
+		if err != nil || strings.Join(draft.Queue, "|") != "first|second" {
+			t.Errorf("kept: %+v, %v", draft, err)
+		}
+	})
 }
 
 func TestASessionGoesFromOneToAnother(t *testing.T) {

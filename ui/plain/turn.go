@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"cairn/harness"
-	"cairn/ui/render"
 )
 
 // message sends a message and follows its run to the end.
@@ -117,26 +116,6 @@ func (p *plain) follow(h harness.RunHandle, after int, continued bool) harness.R
 	return f.status
 }
 
-// meanwhile takes a line that comes while an answer is under way.
-func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
-	switch strings.TrimSpace(line) {
-	case "":
-	case "/stop":
-		if err := p.Chat.Engine.Cancel(ctx, id); err != nil {
-			p.trouble(err)
-		}
-	case "/quit", "/exit", "/q":
-		p.quit = true
-		if err := p.Chat.Engine.Pause(ctx, id); err != nil {
-			p.trouble(err)
-		}
-	default:
-		p.queue, p.unsaved = append(p.queue, line), true
-		p.saveNow()
-		p.say(fmt.Sprintf("queued (%d); /stop stops the answer", len(p.queue)))
-	}
-}
-
 // event writes one event.
 func (f *follower) event(e harness.Event) {
 	p := f.p
@@ -159,7 +138,7 @@ func (f *follower) event(e harness.Event) {
 		f.message(e)
 	case harness.EventToolStart:
 		if e.Call != nil {
-			p.say("tool " + e.Call.Name + " " + string(e.Call.Input))
+			p.toolStart(*e.Call)
 		}
 	case harness.EventToolResult:
 		if e.Result != nil {
@@ -264,7 +243,7 @@ func (f *follower) result(r *harness.Result) {
 	case harness.RunCancelled:
 		p.say("stopped")
 	case harness.RunPaused:
-		p.say("paused; open the session again to go on")
+		p.say(p.unlessEphemeral("paused; open the session again to go on", "stopped; nothing of this chat is kept"))
 	case harness.RunFailed:
 		if r.Error != nil {
 			p.say(p.Chat.Words(r.Error))
@@ -272,17 +251,4 @@ func (f *follower) result(r *harness.Result) {
 		p.say("/retry asks again, /continue goes on from there")
 	case harness.RunAwaiting, harness.RunCompleted, harness.RunRunning:
 	}
-}
-
-// resultWords is a tool's result in few words.
-func resultWords(r harness.ToolResult) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
-	first = render.Truncate(render.SafeLine(first), 100, "...")
-	switch {
-	case r.Unknown:
-		return "outcome unknown"
-	case r.Failed:
-		return "failed: " + first
-	}
-	return first
 }

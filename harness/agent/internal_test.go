@@ -78,14 +78,14 @@ func TestCallsCollideInFilesThatOneWrites(t *testing.T) {
 func TestADecisionIsToldWithWhoFirst(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
-		"declined by ada: not by bob":                              decided(loop.Decided{By: "ada", Reason: "not by bob"}),
-		"declined":                                                 decided(loop.Decided{}),
-		"approved by ada":                                          decided(loop.Decided{Approved: true, By: "ada", Scope: harness.ScopeOnce}),
+		"declined by ada: not by bob": decided(loop.Decided{By: "ada", Reason: "not by bob"}),
+		"declined":                    decided(loop.Decided{}),
+		"approved by ada":             decided(loop.Decided{Approved: true, By: "ada", Scope: harness.ScopeOnce}),
 		"approved by ada, with the rule run_command(ls) (session)": decided(loop.Decided{Approved: true, By: "ada", Scope: harness.ScopeSession, Rule: "run_command(ls)"}),
-		"given a result by ada":                                    resolved(loop.Resolved{How: harness.DecideResult, By: "ada"}),
-		"let run again by ada":                                     resolved(loop.Resolved{How: harness.DecideRetry, By: "ada"}),
-		"turn aborted":                                             resolved(loop.Resolved{How: harness.DecideAbort}),
-		"answered by ada":                                          resolved(loop.Resolved{How: harness.DecideAnswer, By: "ada"}),
+		"given a result by ada": resolved(loop.Resolved{How: harness.DecideResult, By: "ada"}),
+		"let run again by ada":  resolved(loop.Resolved{How: harness.DecideRetry, By: "ada"}),
+		"turn aborted":          resolved(loop.Resolved{How: harness.DecideAbort}),
+		"answered by ada":       resolved(loop.Resolved{How: harness.DecideAnswer, By: "ada"}),
 	} {
 		if got != want {
 			t.Errorf("it is told as %q, not %q", got, want)

@@ -352,6 +352,10 @@ func TestQuestionsAreAnswered(t *testing.T) {
 		want  string
 	}{
 		{"in words", func(d *uitest.Driver) { d.Type("yes, a nice green").Press("enter") }, "yes, a nice green"},
+		{"after a command", func(d *uitest.Driver) {
+			d.Type("/todos").Press("enter").Wait(time.Second).Shows("a question", "type an answer").Type("green").Press("enter")
+		}, "green"},
+		{"with a path", func(d *uitest.Driver) { d.Type("/srv/data").Press("enter") }, "/srv/data"},
 		{"by number", func(d *uitest.Driver) { d.Type("2").Press("enter") }, "blue"},
 		{"by arrows", func(d *uitest.Driver) { d.Press("up", "up", "enter") }, "red"},
 		{"with the draft", func(d *uitest.Driver) {

@@ -205,6 +205,23 @@ func (m Model) askType(msg tea.KeyMsg) (next Model, cmd tea.Cmd, done bool) {
 	return m, nil, done
 }
 
+// askCommand carries out a command that was typed where an answer is asked for:
+// the model is not told "/quit". What is in the box stays.
+func (m Model) askCommand(msg tea.KeyMsg) (next Model, cmd tea.Cmd, intent Intent, done bool) {
+	if !m.asks() || !m.ask.awake || m.leader != "" {
+		return m, nil, Intent{}, false
+	}
+	p := ParseSlash(m.ask.dialog.Answer())
+	if action, _ := render.Match(m.dialogKeys(), msg.String()); action != decide.Choose || p.Name == "" {
+		return m, nil, Intent{}, false
+	}
+	box := m.box
+	m.ask.dialog = m.ask.dialog.Unanswered()
+	next, cmd, intent = m.command(p)
+	next.box = box
+	return next, cmd, intent, true
+}
+
 // hold keeps a letter that would decide until it is known to stand alone. Those
 // that only open something act at once.
 func (m Model) hold(msg tea.KeyMsg) (next Model, cmd tea.Cmd, held bool) {

@@ -35,6 +35,9 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		}
 	}
 	m, _ = m.unheld() // Update puts the dialog to sleep
+	if next, cmd, intent, done := m.askCommand(msg); done {
+		return next, tea.Batch(searched, cmd), intent
+	}
 	if next, cmd, done := m.askType(msg); done {
 		return next, tea.Batch(searched, cmd), Intent{}
 	}

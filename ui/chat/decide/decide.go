@@ -173,6 +173,21 @@ func (d Dialog) Writes() bool { return d.mode != choosing || d.p.Question() }
 // Written reports whether a text is being written that esc would put aside.
 func (d Dialog) Written() bool { return d.mode != choosing || !d.texts[choosing].Empty() }
 
+// Answer is the text that would answer a question now, empty if a choice would.
+func (d Dialog) Answer() string {
+	list := d.choices(false)
+	if d.mode != choosing || d.at >= len(list) || list[d.at].action != free {
+		return ""
+	}
+	return d.texts[choosing].Text()
+}
+
+// Unanswered takes the text of an answer away.
+func (d Dialog) Unanswered() Dialog {
+	d.texts[choosing] = d.texts[choosing].Set("")
+	return d
+}
+
 // choice is one row to choose.
 type choice struct {
 	action string

@@ -160,3 +160,86 @@ func TestRunTakenUpByADecisionTellsWhatElseWaits(t *testing.T) {
 		}
 	})
 }
+
+// held holds up a decision until it is let go.
+type held struct {
+	run.Journal
+
+	here, letGo chan struct{}
+}
+
+func (h held) Append(ctx context.Context, l harness.Lease, id harness.RunID, after int, entries ...run.Entry) ([]run.Entry, error) {
+	if entries[0].Kind == "decided" {
+		close(h.here)
+		<-h.letGo
+	}
+	return h.Journal.Append(ctx, l, id, after, entries...)
+}
+
+func TestCloseWhileADecisionIsUnderWayKeepsIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t, memory1(), "write")
+		journal := held{o.journal, make(chan struct{}), make(chan struct{})}
+		w := o.enter(1, journal)
+		info := w.waits()
+		decided := make(chan harness.Result)
+		go func() {
+			h, err := w.Approve(t.Context(), w.lease, info.ID, info.Pending[0], "ada")
+			if err != nil {
+				t.Error(err)
+				close(decided)
+				return
+			}
+			res, err := h.Wait(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			decided <- res
+		}()
+		<-journal.here
+		closed := make(chan error)
+		go func() { closed <- w.Close(t.Context()) }()
+		synctest.Wait()
+		close(journal.letGo)
+		if res := <-decided; res.Status != harness.RunPaused || len(res.Pending) > 0 || o.count("write") != 0 {
+			t.Errorf("the run is %+v, and %q ran", res, o.effects())
+		}
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+		w.leave()
+		next := o.enter(2, nil)
+		if text := o.over(next.Resume(t.Context(), next.lease, info.ID, harness.ResumeContinue)); text != "done: for write" || o.count("write") != 1 {
+			t.Errorf("resumed it says %q, and %q ran", text, o.effects())
+		}
+	})
+}
+
+func TestToolThatTakesTooLongHasAResultAndAsksNobody(t *testing.T) {
+	t.Parallel()
+	for _, replay := range []tool.Replay{tool.Manual, tool.Safe} {
+		synctest.Test(t, func(t *testing.T) {
+			ran := 0
+			w := equip(t, memory1(), calls("pay"), nil, newTool(t, "pay", replay, func(ctx context.Context) (string, error) {
+				ran++
+				<-ctx.Done()
+				return "", ctx.Err()
+			}))
+			h := w.start(t, "go", "")
+			res, err := h.Wait(t.Context())
+			if err != nil || res.Status != harness.RunCompleted || len(res.Pending) > 0 || ran != 1 {
+				t.Errorf("a %s tool ran %d times, the result is %+v, %v", replay, ran, res, err)
+			}
+			var told *harness.ToolResult
+			for e := range h.Events(t.Context(), 0) {
+				if e.Result != nil {
+					told = e.Result
+				}
+			}
+			if told == nil || !told.Unknown || !told.Failed || !strings.Contains(told.Text, "timed out after 5m0s, outcome unknown") {
+				t.Errorf("the model is told %+v", told)
+			}
+		})
+	}
+}

@@ -144,13 +144,14 @@ func resultWords(name, text string) string {
 func commandWords(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i := len(lines) - 1; i >= 0 && i > len(lines)-4; i-- {
+		ending, _, _ := strings.Cut(lines[i], ": ")
 		switch said := lines[:i]; {
-		case !isEnding(lines[i]):
+		case !isEnding(ending):
 			continue
 		case len(said) == 0 || len(said) == 1 && said[0] == "(no output)":
-			return lines[i]
+			return ending
 		default:
-			return lines[i] + ", " + count(len(said), "line")
+			return ending + ", " + count(len(said), "line")
 		}
 	}
 	return summary(text)

@@ -65,6 +65,7 @@ func TestACallSaysWhereItStands(t *testing.T) {
 		"ended":            {run(`{"command":"go test\n./..."}`), result("ok\nok\nexit code 0", false), nil, "run_command  go test…  exit code 0, 2 lines"},
 		"no output":        {run(`{}`), result("(no output)\nexit code 1", false), nil, "  exit code 1"},
 		"a remark":         {run(`{}`), result("ok\nexit code 0\n(This was more than a result can hold.)", false), nil, "  exit code 0, 1 line"},
+		"stopped":          {run(`{}`), result("(no output)\nstopped before its end: it was ended, and it may have taken effect in part", false), nil, "  stopped before its end"},
 		"given":            {run(`{}`), result("it was done\nby hand", false), nil, "  2 lines"},
 		"interrupted":      {run(`{}`), nil, &harness.Run{ID: "r", Status: harness.RunRunning, Interrupted: true}, "  interrupted"},
 		"hostile":          {run(`{"command":"a\u001b[2J"}`), result("x\u001b]0;t\u0007", true), nil, "a␛[2J  failed: x␛]0;t␇"},

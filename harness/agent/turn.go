@@ -17,10 +17,13 @@ import (
 // DefaultReply bounds a reply, in tokens, of models that could give more.
 const DefaultReply = 32_000
 
-// Steps are the parts with which commands of the loop are carried out.
+// Steps are the parts with which commands of the loop are carried out. A [Turn]
+// needs all but Used; an [Agent] and the engine of package run fill in what is
+// left out.
 type Steps struct {
 	Model model.Model
-	Info  model.Info
+	// Info is what is known of the model; Info.ID names it in messages.
+	Info model.Info
 	// Tools are those the model is offered; an empty set is none.
 	Tools  *tool.Set
 	Policy policy.Policy

@@ -82,7 +82,7 @@ func (l *Local) decide(ctx context.Context, lease harness.Lease, id harness.RunI
 	}
 	var steps agent.Steps
 	if after.Status() == harness.RunRunning || grants(ds) {
-		if steps, err = l.o.Steps(ctx, info.Config); err != nil {
+		if steps, err = l.steps(ctx, info.Config); err != nil {
 			return nil, err
 		}
 	}

@@ -14,23 +14,6 @@ import (
 	"cairn/harness/memory"
 )
 
-// Options are the parts of a [Local].
-type Options struct {
-	Journal    Journal
-	Transcript harness.Transcript
-	// Steps returns the parts that carry out runs of a configuration. Its error
-	// is the caller's: an unknown model, a missing key.
-	Steps func(ctx context.Context, c harness.RunConfig) (agent.Steps, error)
-	// Grants keeps the rules of approvals that are to count for more than once;
-	// without it such an approval is refused.
-	Grants harness.Grants
-	// Engine names what persists the runs, Host this machine.
-	Engine string
-	Host   string
-	Now    func() time.Time
-	Logger *slog.Logger
-}
-
 // Local drives runs in this process against a journal. It is a
 // [harness.Engine].
 type Local struct {
@@ -48,19 +31,6 @@ type Local struct {
 }
 
 var _ harness.Engine = (*Local)(nil)
-
-// NewLocal returns an engine. Close it to pause what runs.
-func NewLocal(o Options) *Local {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
-		o.Now = time.Now //nolint:forbidigo // the real clock, where none is given
-	}
-	return &Local{
-		o: o, active: map[harness.RunID]*active{}, seats: map[harness.SessionID]*seat{}, broken: map[harness.RunID]int{},
-	}
-}
 
 func (l *Local) now() time.Time { return l.o.Now() }
 
@@ -91,7 +61,7 @@ func (l *Local) Start(ctx context.Context, r harness.StartRequest) (harness.RunH
 // create stores a new run. If the request made one before, that is returned as
 // existing.
 func (l *Local) create(ctx context.Context, r harness.StartRequest) (a *active, existing *harness.Run, err error) {
-	steps, err := l.o.Steps(ctx, r.Config)
+	steps, err := l.steps(ctx, r.Config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,7 +146,7 @@ func (l *Local) takeUp(ctx context.Context, lease harness.Lease, id harness.RunI
 	if how == harness.ResumeDrop {
 		records = loop.Cancel(state, info.Partial, info.Config.Model, true, harness.StopDropped)
 	} else {
-		if steps, err = l.o.Steps(ctx, info.Config); err != nil {
+		if steps, err = l.steps(ctx, info.Config); err != nil {
 			return nil, err
 		}
 		records = loop.Resume(state, how, info.Partial, info.Config.Model)

@@ -136,14 +136,7 @@ func coversRest(rule, call []word, fed bool) bool {
 			}
 			return spelled
 		case wrap:
-			at := i + r.skip
-			if len(call) == i {
-				return !fed
-			}
-			if at >= len(rule) || !spells(rule[at]) || !plainWords(call[i:at+1], argument) {
-				return false
-			}
-			return coversRest(rule[at:], call[at:], fed || r.stdin)
+			return coversWrapped(r, rule, call, i, fed)
 		case sub:
 			if len(call) == i && !fed {
 				return true
@@ -155,6 +148,20 @@ func coversRest(rule, call []word, fed bool) bool {
 		default:
 			return !anyFlag(last, rule, call, i) && !last.writes(call) && (!fed || len(last.flags) == 0 && !last.second)
 		}
+	}
+}
+
+// coversWrapped is coversRest for what a wrapper, whose own words end before i,
+// runs.
+func coversWrapped(r runner, rule, call []word, i int, fed bool) bool {
+	at := i + r.skip
+	switch {
+	case len(call) == i:
+		return !fed
+	case at >= len(rule) || !spells(rule[at]) || !plainWords(call[i:at+1], argument):
+		return false
+	default:
+		return coversRest(rule[at:], call[at:], fed || r.stdin)
 	}
 }
 

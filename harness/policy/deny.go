@@ -133,13 +133,28 @@ func (f *finder) command(words []known, depth int) {
 		return
 	}
 	f.add(words)
+	r := runnerOf(words)
+	f.note(words, r)
+	switch {
+	case commandKey(words[0].text) == "git":
+		f.git(words, depth)
+	case r.inner:
+		f.behind(words, depth)
+		f.unclear = f.unclear || r.kind == script && readsScript(words)
+	case len(r.flags) > 0:
+		for i, w := range words[1:] {
+			if w.ok && strings.HasPrefix(w.text, "-") && r.given(w.text) {
+				f.behind(words[i+1:], depth)
+			}
+		}
+	}
+}
+
+// runnerOf is what is known of a command by as many of its first words as
+// matter.
+func runnerOf(words []known) runner {
 	key := commandKey(words[0].text)
 	r := runners[key]
-	f.note(words)
-	if key == "git" {
-		f.git(words, depth)
-		return
-	}
 	for _, w := range words[1:] {
 		if !w.ok {
 			break
@@ -151,17 +166,7 @@ func (f *finder) command(words []known, depth int) {
 		}
 		r = deeper
 	}
-	switch {
-	case r.inner:
-		f.behind(words, depth)
-		f.unclear = f.unclear || r.kind == script && readsScript(words)
-	case len(r.flags) > 0:
-		for i, w := range words[1:] {
-			if w.ok && strings.HasPrefix(w.text, "-") && r.given(w.text) {
-				f.behind(words[i+1:], depth)
-			}
-		}
-	}
+	return r
 }
 
 // git runs others through some of its subcommands and options only; its own

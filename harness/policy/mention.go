@@ -9,21 +9,7 @@ import (
 
 // note takes the words of a command that may be programs: what is given to
 // interpreters and editors, and to options that run something.
-func (f *finder) note(words []known) {
-	key, r := commandKey(words[0].text), runner{}
-	for i, w := range words {
-		if i > 0 {
-			if !w.ok {
-				break
-			}
-			key += " " + w.text
-		}
-		next, ok := runners[key]
-		if !ok {
-			break
-		}
-		r = next
-	}
+func (f *finder) note(words []known, r runner) {
 	code := r.kind == script || r.kind == exact
 	f.fed = f.fed || code || r.stdin
 	before := ""

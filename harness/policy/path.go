@@ -197,7 +197,7 @@ var (
 )
 
 // forges are directories whose workflows a forge runs.
-var forges = []string{".github", ".forgejo", ".gitea"}
+var forges = []string{".github", ".forgejo", ".gitea"} //nolint:gochecknoglobals // a table that nobody changes
 
 // protected reports whether what is touched lies in a protected place that the
 // pattern does not name. A pattern names a place by having its name as an

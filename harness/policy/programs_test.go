@@ -14,7 +14,7 @@ var optionCases = []struct {
 	rule           string
 	allowed, asked []string
 }{
-	{"git cherry-pick", []string{"git cherry-pick x"}, []string{"git cherry-pick --strategy=./evil x", "git cherry-pick --strat ./evil x"}},
+	{"git cherry-pick", []string{"git cherry-pick x"}, []string{"git cherry-pick --strategy=./evil x", "git cherry-pick --strat ./evil x"}}, //nolint:misspell // as programs let it be shortened
 	{"git cat-file", []string{"git cat-file -p HEAD"}, []string{"git cat-file --filters HEAD:x", "git cat-file --textconv HEAD:x"}},
 	{"git bugreport", []string{"git bugreport"}, []string{"git bugreport -o /tmp"}},
 	{"git apply", []string{"git apply x.patch"}, []string{"git apply --unsafe-paths x.patch"}},

@@ -28,7 +28,7 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 			p.trouble(err)
 		}
 	case "help", "runs", "permissions", "tools":
-		p.command(c)
+		p.command(c) //nolint:contextcheck // none of these changes the session
 	default:
 		p.later(line)
 	}

@@ -66,7 +66,7 @@ func newService(t *testing.T, calls ...toolCall) *service {
 			if err != nil {
 				t.Error(err)
 			}
-			fmt.Fprintf(w, "data: %s\n\n", chunk)
+			fmt.Fprintf(w, "data: %s\n\n", chunk) //nolint:errcheck // the client notices
 		}
 		io.WriteString(w, "data: [DONE]\n\n") //nolint:errcheck // the program may have gone
 	}))
@@ -276,7 +276,7 @@ func TestAFailingProviderTellsNoKey(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Request-Id", text)
 		w.WriteHeader(http.StatusUnauthorized)
-		fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s","type":"invalid_request_error","code":"invalid_api_key"}}`, text)
+		fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s","type":"invalid_request_error","code":"invalid_api_key"}}`, text) //nolint:errcheck // the client notices
 	}))
 	t.Cleanup(echo.Close)
 	models := map[string]string{"openai/gpt-4o": "OPENAI_BASE_URL", "anthropic/claude-sonnet-4-6": "ANTHROPIC_BASE_URL", "gemini/gemini-2.5-flash": "GOOGLE_GEMINI_BASE_URL", "own/mock": ""}

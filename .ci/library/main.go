@@ -1,46 +1,60 @@
 // Command library proves that cairn can be used as a library: it opens a
-// session by id in a directory, runs a turn, closes, and a second process
-// rehydrates the conversation. It prints what it finds.
+// session by id in a directory, runs a turn in which a tool asks first, closes,
+// and a second process rehydrates the conversation. With "durable" in front it
+// does the same with a run that waits for its approval over the end of the
+// process. It prints what it finds.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
+	"cairn/harness"
 	"cairn/harness/agent"
-	"cairn/harness/model/offline"
+	"cairn/harness/model"
 	"cairn/storage/bolt"
 )
 
 func main() {
-	if err := run(context.Background(), os.Args[1], os.Args[2]); err != nil {
+	do, args := direct, os.Args[1:]
+	if args[0] == "durable" {
+		do, args = durable, args[1:]
+	}
+	if err := do(context.Background(), args[0], args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "library:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, dir, text string) (err error) {
+// direct runs one turn of a conversation that is kept.
+func direct(ctx context.Context, dir, city string) (err error) {
 	store, err := bolt.OpenConversations(dir)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if e := store.Close(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = errors.Join(err, store.Close()) }()
+	set, err := tools()
+	if err != nil {
+		return err
+	}
 	a, err := agent.Open(ctx, agent.Session{ID: "Refactor Parser", Store: store}, agent.Options{
-		Model: offline.New(), Info: offline.Info(),
+		Model: curious{}, Info: model.Info{ID: "library/curious"}, Tools: set,
+		Approve: func(_ context.Context, p harness.Pending) (harness.Decision, error) {
+			fmt.Printf("%s %s?\n", p.Call.Name, p.Call.Input)
+			return harness.Decision{How: harness.DecideApprove}, nil
+		},
 	})
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, a.Close()) }()
 	before := len(a.Messages())
-	res, err := a.Run(ctx, text)
+	res, err := a.Run(ctx, city)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("session %s: %d messages before, %d after, %s\n", a.SessionID(), before, len(a.Messages()), res.Status)
-	return a.Close()
+	fmt.Printf("session %s: %d messages before, %d after, %s: %s\n", a.SessionID(), before, len(a.Messages()), res.Status, res.Text)
+	return nil
 }

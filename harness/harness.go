@@ -31,6 +31,9 @@ var (
 	ErrLost = errors.New("the session was taken over by another window")
 	// ErrStale means that the journal moved on since the caller read it.
 	ErrStale = errors.New("the run moved on")
+	// ErrRule means that a text is no rule, or none that fits; the error's text
+	// says what to write instead.
+	ErrRule = errors.New("not a rule")
 	// ErrAwaiting means that a run of the session waits for a decision, so no
 	// new run may start before it.
 	ErrAwaiting = errors.New("a decision is waiting")

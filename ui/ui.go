@@ -192,7 +192,7 @@ func (m Model) chatDeps() chat.Deps {
 func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
-		Prompts: d.Prompts, Config: d.Config, Words: Words, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
+		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
 		Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
 	if d.Facts != nil {

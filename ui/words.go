@@ -34,6 +34,9 @@ func Words(err error) string {
 		return "An answer is under way already; wait for it, or stop it."
 	case errors.Is(err, harness.ErrAwaiting):
 		return "A decision is waiting in this session; take it first."
+	case errors.Is(err, harness.ErrRule):
+		_, why, _ := strings.Cut(err.Error(), harness.ErrRule.Error())
+		return sentence(harness.ErrRule.Error() + why)
 	case errors.Is(err, harness.ErrStale):
 		return stale(err)
 	case errors.Is(err, harness.ErrClosed):

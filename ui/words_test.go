@@ -36,6 +36,7 @@ func TestEveryErrorIsASentenceThatHelps(t *testing.T) {
 		{fmt.Errorf("cancel run r: it came to rest first (paused): %w", harness.ErrStale), "look at it again"},
 		{errors.New("decide: run r: \"answer\" for call c (approval): not an answer to what is asked"), "not an answer to what is asked."},
 		{errors.New("not a rule: it is empty; write a tool's name such as run_command"), "Not a rule: it is empty; write a tool's name"},
+		{fmt.Errorf("decide: run r: grant for call c: %w for this call: \"ls\" is not about the tool run_command", harness.ErrRule), "Not a rule for this call: \"ls\" is not"},
 		{errors.New("several\nlines  of text"), "Several lines of text."},
 		{errors.New(""), "Something failed without saying what."},
 	} {

@@ -1,19 +1,19 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"cairn/harness"
 	"cairn/harness/tool"
 )
 
 // ErrRule says that a text is no rule. The error's text says what to write
 // instead.
-var ErrRule = errors.New("not a rule")
+var ErrRule = harness.ErrRule
 
 // maxRule bounds the text of a rule, in bytes.
 const maxRule = 4096

@@ -166,6 +166,9 @@ func (m Model) env() decide.Env {
 	if m.deps.Now != nil {
 		e.Now = m.deps.Now()
 	}
+	if m.deps.CheckRule != nil {
+		e.Fault = func(rule string) string { return m.deps.Words(m.deps.CheckRule(rule)) }
+	}
 	if !m.ask.dialog.Whole() {
 		// A part of a large window stays with the conversation.
 		room := m.height - m.headRows() - len(m.notices()) - m.lowRows()

@@ -59,6 +59,8 @@ type Deps struct {
 	Config func(ctx context.Context, s harness.Session) (Setup, error)
 	// Tools lists the tools of the next turn; nil if there is no such list.
 	Tools func() []ToolLine
+	// CheckRule says what is wrong with the text of a rule; nil takes any.
+	CheckRule func(string) error
 	// Words turns an error into one sentence for the person.
 	Words func(error) string
 	// Holder is this window.

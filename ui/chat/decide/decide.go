@@ -95,6 +95,9 @@ type Env struct {
 	Draft bool
 	// Keys replaces keys by action.
 	Keys map[string][]string
+	// Fault says in a sentence what is wrong with the text of a rule, empty if
+	// nothing is; nil takes any.
+	Fault func(rule string) string
 	// Now tells which times are of today.
 	Now time.Time
 }

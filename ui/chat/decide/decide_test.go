@@ -321,6 +321,35 @@ func TestNothingIsGivenWithoutAText(t *testing.T) {
 	}
 }
 
+// What is no rule is said where it is written, and the one that was offered
+// stays.
+func TestAFaultyRuleStaysOpen(t *testing.T) {
+	t.Parallel()
+	e := env(t, 80, 24)
+	e.Fault = func(rule string) string {
+		if rule == "shell(x" {
+			return "Not a rule: it has no end."
+		}
+		return ""
+	}
+	d := dialog(harness.Proposal{Kind: harness.ProposalCommand, Body: "x", Always: "shell(x)"})
+	d, _ = d.Do(EditRule, e)
+	d, _ = d.Type(tea.KeyMsg{Type: tea.KeyBackspace}, e)
+	d, _ = d.Do(Choose, e)
+	if got := text(d.View(e)); !strings.Contains(got, "Not a rule: it has no end.") || !strings.Contains(got, "the rule to allow always") {
+		t.Errorf("it shows\n%s", got)
+	}
+	back, _ := d.Do(Later, e)
+	if got := text(back.View(e)); !strings.Contains(got, "always allow  shell(x)") || strings.Contains(got, "no end") {
+		t.Errorf("after esc it shows\n%s", got)
+	}
+	d, _ = d.Type(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(" y)")}, e)
+	d, _ = d.Do(Choose, e)
+	if got := text(d.View(e)); !strings.Contains(got, "always allow  shell(x y)") {
+		t.Errorf("it shows\n%s", got)
+	}
+}
+
 func TestARuleThatIsNotOfferedIsNotThere(t *testing.T) {
 	t.Parallel()
 	d := dialog(harness.Proposal{Kind: harness.ProposalCommand, Body: "x"})

@@ -90,6 +90,11 @@ func (d Dialog) chosen(e Env) (Dialog, Outcome) {
 			d.note = "a rule needs a text; esc leaves it as it was"
 			return d, Outcome{}
 		}
+		if e.Fault != nil {
+			if d.note = e.Fault(strings.TrimSpace(text)); d.note != "" {
+				return d, Outcome{}
+			}
+		}
 		d.rules = copied(d.rules)
 		d.rules[d.editAt] = strings.TrimSpace(text)
 		d.mode = choosing

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cairn/harness/policy"
+	"cairn/harness/tool/shell"
 )
 
 // permissionsTable is [permissions] as written.
@@ -47,9 +48,6 @@ type Tools struct {
 	// Off are the names of tools that are switched off.
 	Off []string
 }
-
-// maxCommandTimeout bounds how long a command may be allowed to run.
-const maxCommandTimeout = 24 * time.Hour
 
 // toolsOf settles [tools] of the user's file; it was checked.
 func toolsOf(s Streams, t *toolsTable) Tools {
@@ -144,8 +142,8 @@ func (f file) checkTools(path string, data []byte) error {
 		switch {
 		case err != nil, d < time.Second:
 			wrong("command_timeout", "", "must be a time of at least a second with its unit, such as \"60s\" or \"5m\", not %q", *text)
-		case d > maxCommandTimeout:
-			wrong("command_timeout", "", "%q is more than a day; give less", *text)
+		case d > shell.MaxTimeout:
+			wrong("command_timeout", "", "%q is more than a command may take; give at most \"%.0fm\"", *text, shell.MaxTimeout.Minutes())
 		}
 	}
 	for _, name := range f.Tools.Off {

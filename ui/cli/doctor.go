@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
+	"cairn/harness/policy"
+	"cairn/harness/tool/shell"
 )
 
 // probePatience bounds how long local servers are looked for.
@@ -68,6 +70,10 @@ func (a *app) examine(ctx context.Context) []finding {
 		return append(list, finding{"configuration", "bad", a.words(err)})
 	}
 	list = append(list, a.examinePaths(c)...)
+	list = append(list, examineTools(c)...)
+	if from, _ := c.From("model"); c.Model != "" {
+		list = append(list, finding{"model", "ok", c.Model + " (from " + from + ")"})
+	}
 	list = append(list, a.examineStore(ctx)...)
 	return append(list, a.examineModels(ctx)...)
 }
@@ -127,6 +133,26 @@ func (a *app) examinePaths(c Config) []finding {
 	}
 	if dir, err := stateDir(a.s); err == nil {
 		list = append(list, finding{"log", "ok", dir + string(os.PathSeparator) + "cairn.log"})
+	}
+	return list
+}
+
+// examineTools tells what stands between the model and this machine.
+func examineTools(c Config) []finding {
+	p := c.Permissions
+	rules := finding{"rules", "ok", fmt.Sprintf("%d deny, %d ask, %d allow; what no rule speaks of: %s; see: cairn permissions list",
+		len(p.Deny), len(p.Ask), len(p.Allow), p.Mode)}
+	if p.Mode == policy.ModeAll {
+		rules.State = "note"
+		rules.Text += "; nothing is asked, by " + p.ModeFrom
+	}
+	commands := finding{"shell", "ok", shell.Program()}
+	if commands.Text == "" {
+		commands.State, commands.Text = "note", "neither bash nor sh is found, so no command can run"
+	}
+	list := []finding{rules, commands}
+	if len(c.Tools.Off) > 0 {
+		list = append(list, finding{"tools off", "note", strings.Join(c.Tools.Off, ", ")})
 	}
 	return list
 }

@@ -174,6 +174,7 @@ func (a *app) permissionsAllow() *cobra.Command {
 		if g, err = st.Grants.Save(ctx, g); err != nil {
 			return grantError("save", "", err)
 		}
+		a.noticeSlip(g.Rule)
 		return a.printGrant(g)
 	})
 	return cmd
@@ -220,6 +221,7 @@ func (a *app) permissionsEdit() *cobra.Command {
 			if g, err = st.Grants.Save(ctx, g); err != nil {
 				return grantError("edit", id, err)
 			}
+			a.noticeSlip(g.Rule)
 			return a.printGrant(g)
 		}),
 	}

@@ -165,9 +165,8 @@ func (c *Config) known(tools func() []string) error {
 	}
 	names := tools()
 	for _, l := range c.Permissions.Lines {
-		// The rules of a Permissions were all parsed before.
-		if r, err := policy.ParseRule(l.Rule); err == nil && !slices.ContainsFunc(names, r.Names) {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("the %s rule %s from %s names no tool that there is%s", l.Effect, l.Rule, l.From, suggest(toolOf(l.Rule), "", names)))
+		if slip := slipIn(l.Rule, names); slip != "" {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("the %s rule %s from %s %s", l.Effect, l.Rule, l.From, slip))
 		}
 	}
 	for _, name := range c.Tools.Off {
@@ -176,4 +175,23 @@ func (c *Config) known(tools func() []string) error {
 		}
 	}
 	return nil
+}
+
+// slipIn says what is odd about a rule that was parsed before; empty if nothing.
+func slipIn(rule string, names []string) string {
+	r, err := policy.ParseRule(rule)
+	if err != nil || slices.ContainsFunc(names, r.Names) {
+		return ""
+	}
+	return "names no tool that there is" + suggest(toolOf(rule), "", names)
+}
+
+// noticeSlip says what is odd about the rule of a standing permission.
+func (a *app) noticeSlip(rule string) {
+	if a.wire.Tools == nil {
+		return
+	}
+	if slip := slipIn(rule, a.wire.Tools()); slip != "" {
+		a.notice("the rule %s %s", rule, slip)
+	}
 }

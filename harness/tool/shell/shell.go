@@ -117,13 +117,25 @@ func newRunner(o Options, look func(string) (string, error)) (*runner, error) {
 		return nil, fmt.Errorf("a timeout of %s: it must be above 0 and at most %s", o.Timeout, MaxTimeout)
 	}
 	r := &runner{o: o, polite: time.Second, hasty: 120 * time.Millisecond, lag: 100 * time.Millisecond}
+	r.shell, r.plain = program(look)
+	return r, nil
+}
+
+// Program returns the path of the shell that commands are given to, empty if
+// there is none on this machine: every command is refused then.
+func Program() string {
+	path, _ := program(exec.LookPath)
+	return path
+}
+
+// program finds the shell; plain says that it is not bash.
+func program(look func(string) (string, error)) (path string, plain bool) {
 	for i, name := range []string{"bash", "sh"} {
 		if path, err := look(name); err == nil {
-			r.shell, r.plain = path, i > 0
-			break
+			return path, i > 0
 		}
 	}
-	return r, nil
+	return "", false
 }
 
 // job is a command that may run.

@@ -234,7 +234,7 @@ func (m Model) rested(e harness.Event) (Model, tea.Cmd) {
 	case harness.RunCancelled, harness.RunRunning:
 		m.notice = "stopped"
 		if r.Stop == harness.StopDropped {
-			m.notice = "dropped; the half answer is kept in the session's log"
+			m.notice = "dropped; what there was of it is kept in the session's log"
 		}
 		cmds = append(cmds, m.reload())
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cairn/harness"
@@ -36,13 +37,15 @@ func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
 		return v
 	}
 	r.Sequential, r.Tool = v.tool.Sequential, v.tool.Fingerprint()
+	ahead := t.ahead(c.ID)
 	touched, err := v.tool.Accesses(v.given)
 	switch {
 	case err != nil:
-		r.Permission, r.Reason, r.Impossible = string(tool.Deny), err.Error(), true
+		impossible(r, ahead, err)
 		return v
-	case t.waits(c.ID, touched):
-		r.Permission = "later"
+	case collide(ahead, touched):
+		// What it would do can be said only when they have ended.
+		r.Permission = later
 		return v
 	}
 	verdict := t.Steps.Policy.Judge(ctx, v.given, v.tool, c)
@@ -52,7 +55,7 @@ func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
 	}
 	p, err := v.tool.Proposal(ctx, v.given)
 	if err != nil {
-		r.Permission, r.Rule, r.Reason, r.Unasked, r.Impossible = string(tool.Deny), "", err.Error(), false, true
+		impossible(r, ahead, err)
 		return v
 	}
 	p.Session, p.Always = verdict.Session, verdict.Always
@@ -62,13 +65,24 @@ func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
 	return v
 }
 
-// waits reports whether a call of the same answer before the one with the id is
-// still open and one of the two writes what the other touches: what the later
-// one would do can be said only when the earlier one has ended.
-func (t *Turn) waits(id string, touched []tool.Access) bool {
-	if !files(touched) {
-		return false
+// later is the verdict on a call that cannot be judged yet.
+const later = "later"
+
+// impossible is the verdict on a call that cannot be carried out: a denial, or
+// none yet if a command ahead of it may make it possible.
+func impossible(r *loop.Judged, ahead []tool.Access, err error) {
+	*r = loop.Judged{CallID: r.CallID, Sequential: r.Sequential, Tool: r.Tool}
+	if slices.ContainsFunc(ahead, func(a tool.Access) bool { return a.Kind == tool.AccessRun }) {
+		r.Permission = later
+		return
 	}
+	r.Permission, r.Reason, r.Impossible = string(tool.Deny), err.Error(), true
+}
+
+// ahead returns what the calls of the same answer before the one with the id
+// touch that have not ended.
+func (t *Turn) ahead(id string) []tool.Access {
+	var all []tool.Access
 	for _, before := range t.state.Before(id) {
 		other, input, refusal := t.Steps.Tools.Prepare(before)
 		if refusal != nil {
@@ -77,20 +91,11 @@ func (t *Turn) waits(id string, touched []tool.Access) bool {
 		given := t.toolCall(before)
 		given.Input = input
 		// One that cannot say what it touches is denied, and never runs.
-		if theirs, err := other.Accesses(given); err == nil && collide(theirs, touched) {
-			return true
+		if touched, err := other.Accesses(given); err == nil {
+			all = append(all, touched...)
 		}
 	}
-	return false
-}
-
-func files(all []tool.Access) bool {
-	for _, a := range all {
-		if a.Kind == tool.AccessWrite || a.Kind == tool.AccessRead {
-			return true
-		}
-	}
-	return false
+	return all
 }
 
 // collide reports whether one side writes a file that the other touches, or one

@@ -42,7 +42,7 @@ type (
 	}
 	// Judged is the policy's verdict on a call: "allow", "ask" or "deny", or
 	// "later" if it can be judged only when a call before it has ended, because
-	// both touch the same.
+	// both touch the same or that one may make it possible.
 	Judged struct {
 		CallID     string `json:"call"`
 		Permission string `json:"permission"`

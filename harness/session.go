@@ -48,6 +48,9 @@ type Session struct {
 	Usage  Usage  `json:"usage"`
 	// OpenRun is the session's run that has not ended, if there is one.
 	OpenRun RunID `json:"open_run,omitempty"`
+	// OpenStatus is that run's status as it was stored last, empty in sessions
+	// of older versions.
+	OpenStatus RunStatus `json:"open_status,omitempty"`
 	// Preview is the start of the last message's text.
 	Preview string     `json:"preview,omitempty"`
 	Deleted *time.Time `json:"deleted,omitempty"`

@@ -236,7 +236,7 @@ func (s *session) hide(forked []int) error {
 			return err
 		}
 	}
-	s.info.Hidden, s.info.Draft, s.info.OpenRun, s.info.Runs, s.info.LastRun = true, false, "", 0, ""
+	s.info.Hidden, s.info.Draft, s.info.OpenRun, s.info.OpenStatus, s.info.Runs, s.info.LastRun = true, false, "", "", 0, ""
 	s.info.Title, s.info.Preview, s.info.System, s.info.Tags = "", "", "", nil
 	if _, err := s.make("runs"); err != nil {
 		return err

@@ -62,6 +62,8 @@ func sessionFlags(s harness.Session) string {
 	switch {
 	case s.Owner != nil:
 		return "open"
+	case s.OpenRun != "" && s.OpenStatus == harness.RunAwaiting:
+		return "waits"
 	case s.OpenRun != "":
 		return "unfinished"
 	case s.HasDraft:

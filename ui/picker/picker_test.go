@@ -74,6 +74,13 @@ func TestStatesAreWords(t *testing.T) {
 	}
 	s.Model = s.Present("q3", false)
 	s.shows("open here")
+	waits := sample()
+	for i := range waits.sessions {
+		if waits.sessions[i].ID == "nightly" {
+			waits.sessions[i].OpenStatus = harness.RunAwaiting
+		}
+	}
+	open(t, waits, 80, 24).shows("waits for you")
 }
 
 func TestFilterFindsAllWordsFolded(t *testing.T) {

@@ -26,6 +26,8 @@ func (m Model) state(s harness.Session) string {
 		return "open here"
 	case m.elsewhere(s):
 		return fmt.Sprintf("open in pid %d", s.Owner.PID)
+	case s.OpenRun != "" && s.Owner == nil && s.OpenStatus == harness.RunAwaiting:
+		return "waits for you"
 	case s.OpenRun != "" && s.Owner == nil:
 		return "interrupted"
 	case s.HasDraft:

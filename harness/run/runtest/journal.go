@@ -63,7 +63,7 @@ func testCreate(t *testing.T, f *fixture) {
 	if len(entries) != 1 || entries[0].Seq != 1 || entries[0].Record != 1 || entries[0].Message.Text() != "hello" {
 		t.Fatalf("entries %+v", entries)
 	}
-	if s := f.session(); s.OpenRun != "r" || s.Messages != 1 || s.Title != "hello" || s.Dir != "/work" {
+	if s := f.session(); s.OpenRun != "r" || s.OpenStatus != harness.RunRunning || s.Messages != 1 || s.Title != "hello" || s.Dir != "/work" {
 		t.Fatalf("session %+v", s)
 	}
 	record, err := f.Transcript.Record(f.ctx(), "s", 1)
@@ -106,7 +106,7 @@ func testAppend(t *testing.T, f *fixture) {
 	if r.Cursor != 4 || r.Status != harness.RunFailed || r.Stop != harness.StopError || r.Error == nil || r.Error.Kind != "auth" {
 		t.Fatalf("run %+v", r)
 	}
-	if s := f.session(); s.OpenRun != "r" {
+	if s := f.session(); s.OpenRun != "r" || s.OpenStatus != harness.RunFailed {
 		t.Fatalf("a failed run can be continued, but the session has %+v", s)
 	}
 	l = f.acquire("s")
@@ -114,7 +114,7 @@ func testAppend(t *testing.T, f *fixture) {
 	if r := f.get("r"); r.Status != harness.RunCompleted || r.Error != nil || r.Stop != harness.StopEnd {
 		t.Fatalf("run %+v", r)
 	}
-	if s := f.session(); s.OpenRun != "" {
+	if s := f.session(); s.OpenRun != "" || s.OpenStatus != "" {
 		t.Fatalf("session %+v", s)
 	}
 	if got := f.tail(); got != "hello | one" {

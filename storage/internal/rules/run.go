@@ -46,10 +46,10 @@ func AddEntry(r *harness.Run, s *harness.Session, e run.Entry, now time.Time) (r
 	r.Updated, s.Updated = now, now
 	if r.Status.Closed() {
 		if s.OpenRun == r.ID {
-			s.OpenRun = ""
+			s.OpenRun, s.OpenStatus = "", ""
 		}
 	} else {
-		s.OpenRun = r.ID
+		s.OpenRun, s.OpenStatus = r.ID, r.Status
 	}
 	return e, rec
 }

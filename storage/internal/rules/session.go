@@ -184,7 +184,7 @@ func content(r harness.Record) []byte {
 // ImportedRecords numbers records as one branch and describes them in s.
 func ImportedRecords(s harness.Session, records []harness.Record, now time.Time) (harness.Session, []harness.Record) {
 	kept := s
-	s.Records, s.Messages, s.Head, s.Preview, s.Generation, s.OpenRun, s.Deleted = 0, 0, 0, "", 0, "", nil
+	s.Records, s.Messages, s.Head, s.Preview, s.Generation, s.OpenRun, s.OpenStatus, s.Deleted = 0, 0, 0, "", 0, "", "", nil
 	s.HasDraft, s.Owner = false, nil
 	numbered := make([]harness.Record, len(records))
 	for i, r := range records {

@@ -18,21 +18,33 @@ const maxOffer = 400
 // written by the person.
 func (j judged) offers(grant string) (session, always string) {
 	s, a := j.suggest()
-	check := func(rule Rule) string {
-		if rule == (Rule{}) || len(rule.String()) > maxOffer {
-			return ""
-		}
-		again, err := ParseRule(rule.String())
-		src := newSource(again, grant)
-		if err != nil || again != rule || !j.counts(src) {
-			return ""
-		}
-		if ok, _ := covers(append(slices.Clone(j.sources), src), j.tool, j.place, j.touched); !ok {
-			return ""
-		}
-		return rule.String()
+	return j.covering(s, grant), j.covering(a, grant)
+}
+
+// exact returns the rule for just the file that a call touches, as a person
+// would have to write it; empty if it would not cover the call.
+func (j judged) exact() string {
+	if len(j.touched) == 0 || j.touched[0].Path == "" {
+		return ""
 	}
-	return check(s), check(a)
+	return j.covering(Rule{tool: j.tool.Name, pattern: "=" + filepath.ToSlash(j.touched[0].Path)}, "")
+}
+
+// covering is the text of a rule if it reads back as the same and, with the
+// rules that count already, covers the call; else it is empty.
+func (j judged) covering(rule Rule, grant string) string {
+	if rule == (Rule{}) || len(rule.String()) > maxOffer {
+		return ""
+	}
+	again, err := ParseRule(rule.String())
+	src := newSource(again, grant)
+	if err != nil || again != rule || !j.counts(src) {
+		return ""
+	}
+	if ok, _ := covers(append(slices.Clone(j.sources), src), j.tool, j.place, j.touched); !ok {
+		return ""
+	}
+	return rule.String()
 }
 
 // suggest makes rules for the first thing that a call touches.

@@ -23,6 +23,7 @@ type Verdict struct {
 	Unasked bool
 	// Session and Always are rules that would allow the call, to be offered
 	// with an approval for the session and for always; empty if there is none.
+	// If it is Unasked, Always is the rule that a person may write beforehand.
 	Session, Always string
 }
 

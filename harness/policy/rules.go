@@ -240,6 +240,7 @@ func (j judged) ask(v Verdict, bound bool) Verdict {
 	}
 	if hint == "" && !bound {
 		_, hint = j.offers("") // written by a person, it may say more than a grant
+		hint = cmp.Or(hint, j.exact())
 	}
 	switch {
 	case j.rules.Mode == ModeNever:
@@ -247,7 +248,7 @@ func (j judged) ask(v Verdict, bound bool) Verdict {
 	case j.rules.Interactive:
 		return v
 	}
-	v.Permission, v.Unasked = tool.Deny, true
+	v.Permission, v.Unasked, v.Always = tool.Deny, true, hint
 	nobody := "nobody can be asked here"
 	if hint != "" {
 		nobody += "; allow it with --allow " + shellQuote(hint)

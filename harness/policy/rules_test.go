@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -230,7 +231,23 @@ func TestWithNobodyToAskTheReasonNamesTheRule(t *testing.T) {
 		}
 	}
 	memory := tool.Tool{Name: "save_memory", Permission: tool.Allow, Judge: judging(tool.Ask)}
-	if v := judge(t, Rules{}, tool.Call{}, memory); !strings.Contains(v.Reason, "--allow 'save_memory'") || v.Session != "" {
+	if v := judge(t, Rules{}, tool.Call{}, memory); !strings.Contains(v.Reason, "--allow 'save_memory'") || v.Session != "" || v.Always != "save_memory" {
 		t.Errorf("%+v", v)
+	}
+	home, _ := tree(t)
+	ws := filepath.Join(filepath.Dir(home), "home", "ws")
+	for path, want := range map[string]string{
+		ws + "/.bashrc":     "write_file(=" + ws + "/.bashrc)", // an approval offers no rule for it
+		ws + "/.git/config": "write_file(=" + ws + "/.git/config)",
+		ws + "/src/a.go":    "write_file(src/**)",
+	} {
+		v := judge(t, Rules{}, tool.Call{Dir: ws}, write(path, ws))
+		if v.Always != want || !strings.Contains(v.Reason, "--allow '"+want+"'") {
+			t.Errorf("%s: %+v", path, v)
+		}
+		allowed := judge(t, Rules{Allow: rules(t, want)}, tool.Call{Dir: ws}, write(path, ws))
+		if allowed.Permission != tool.Allow {
+			t.Errorf("%s is not allowed by %s: %+v", path, want, allowed)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/loop"
+	"cairn/harness/tool/recall"
 )
 
 // EventsOf returns everything that record r, stored in a run whose state before
@@ -121,23 +122,15 @@ func by(text, who string) string {
 	return text + " by " + who
 }
 
-// The tools of memory, and how the result of a save begins if it wrote
-// something.
-const (
-	saveTool   = "save_memory"
-	recallTool = "recall_memories"
-	savedText  = "Remembered: "
-)
-
 // remembered returns the line that tells of a fact or note which the message, a
 // tool's result, says was stored: "remembered f12: (general) Likes tea". It is
 // empty if nothing was.
 func remembered(m harness.Message) string {
 	for _, p := range m.Parts {
-		if p.Result == nil || p.Result.Name != saveTool || p.Result.Failed {
+		if p.Result == nil || p.Result.Name != recall.SaveTool || p.Result.Failed {
 			continue
 		}
-		text, ok := strings.CutPrefix(p.Result.Text, savedText)
+		text, ok := strings.CutPrefix(p.Result.Text, recall.Saved)
 		if !ok {
 			continue
 		}

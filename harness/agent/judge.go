@@ -14,6 +14,7 @@ import (
 	"cairn/harness"
 	"cairn/harness/loop"
 	"cairn/harness/tool"
+	"cairn/harness/tool/recall"
 )
 
 // judgement is what the policy says of one call, and what was judged.
@@ -161,7 +162,7 @@ func (t *Turn) toolCall(c harness.ToolCall) tool.Call {
 // cairn's own, and so is what is said instead of a run or of an answer.
 func (t *Turn) foreign() bool {
 	for _, name := range t.state.Ran() {
-		if name == saveTool || name == recallTool {
+		if name == recall.SaveTool || name == recall.RecallTool {
 			continue
 		}
 		if tl, ok := t.Steps.Tools.Lookup(name); !ok || !tl.Question {

@@ -69,7 +69,7 @@ func New(o Options) (*tool.Set, error) {
 }
 
 // memoryTool reports whether a tool is there only with a memory.
-func memoryTool(name string) bool { return name == "save_memory" || name == "recall_memories" }
+func memoryTool(name string) bool { return name == recall.SaveTool || name == recall.RecallTool }
 
 // Names returns the names of all tools that a set of this package may have.
 func Names() []string {
@@ -77,5 +77,5 @@ func Names() []string {
 	if err != nil {
 		return nil // no shell, for one: nothing to check names against
 	}
-	return append([]string{"save_memory", "recall_memories"}, set.Names()...)
+	return append([]string{recall.SaveTool, recall.RecallTool}, set.Names()...)
 }

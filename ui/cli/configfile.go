@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
@@ -76,11 +77,19 @@ func (e *ConfigError) Error() string {
 // readFile reads a configuration file. A project's may hold harmless keys only.
 // actions are the names that keys may be given to; nil means any.
 func readFile(path string, project bool, actions func() []string) (file, error) {
-	f, err := os.Open(path)
+	how := os.O_RDONLY
+	if project {
+		how |= syscall.O_NONBLOCK // opening a named pipe would wait for its writer
+	}
+	f, err := os.OpenFile(path, how, 0)
 	if err != nil {
 		return file{}, configOpen(path, err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
+	// The person's own may be a pipe. A project is anybody's.
+	if info, err := f.Stat(); project && err == nil && !info.Mode().IsRegular() {
+		return file{}, &ConfigError{File: path, Text: "is no ordinary file"}
+	}
 	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
 	if err != nil {
 		return file{}, configOpen(path, err)

@@ -252,7 +252,8 @@ type Engine interface {
 	// returns, all or nothing, and the run goes on once nothing waits any more:
 	// the handle follows it, or is at rest. An interrupted run is taken up
 	// first. The rule of an approval for the session or for always is stored as
-	// a [Grant] before. [ErrNotFound] if the call does not wait, [ErrStale] if
+	// a [Grant] before, and the run goes on at once with whatever else that
+	// covers. [ErrNotFound] if the call does not wait, [ErrStale] if
 	// what waits is not what was shown, [ErrBusy] while something of the session
 	// is active in this process, [ErrLost] if the lease was lost.
 	Decide(ctx context.Context, l Lease, id RunID, ds ...Decision) (RunHandle, error)

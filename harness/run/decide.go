@@ -67,7 +67,8 @@ func (l *Local) Prune(ctx context.Context, before time.Time) (int, error) {
 	return n, nil
 }
 
-// decide stores decisions, and that the run goes on if nothing else waits.
+// decide stores decisions, and that the run goes on if nothing else waits or a
+// rule was given that may cover it.
 func (l *Local) decide(ctx context.Context, lease harness.Lease, id harness.RunID, ds []harness.Decision) (*active, error) {
 	info, state, err := l.load(ctx, id)
 	if err != nil {
@@ -136,11 +137,12 @@ func decisions(info harness.Run, state loop.State, ds []harness.Decision) ([]loo
 		return nil, state, err
 	}
 	add(decided...)
-	switch left := len(state.Waiting()) > 0; {
+	// A rule that was given along may cover what still waits: it is judged again.
+	switch on := len(state.Waiting()) == 0 || grants(ds); {
 	case state.Status().Closed():
-	case left && state.Status() != harness.RunAwaiting:
+	case !on && state.Status() != harness.RunAwaiting:
 		add(loop.Rested{Status: harness.RunAwaiting})
-	case !left && state.Status() == harness.RunAwaiting:
+	case on && state.Status() == harness.RunAwaiting:
 		add(loop.Resumed{How: harness.ResumeDecided})
 	}
 	return records, state, nil

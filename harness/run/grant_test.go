@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"cairn/harness"
+	"cairn/harness/model"
 	"cairn/harness/policy"
 	"cairn/harness/run"
 	"cairn/harness/tool"
@@ -64,6 +66,48 @@ func TestGrantForTheSessionDoesNotCoverOtherArguments(t *testing.T) {
 		}
 		if others, err := o.grants.List(t.Context(), ""); err != nil || len(others) != 0 {
 			t.Errorf("granted for always is %+v, %v", others, err)
+		}
+	})
+}
+
+// atOnce is a model that makes calls with these arguments in one answer.
+func atOnce(name string, inputs ...string) answering {
+	return func(_ context.Context, r model.Request, _ func(model.Delta)) (model.Reply, error) {
+		if r.Messages[len(r.Messages)-1].Role == harness.RoleTool {
+			return model.Reply{Parts: []harness.Part{{Kind: harness.PartText, Text: "done"}}, Stop: harness.StopEnd}, nil
+		}
+		reply := model.Reply{Stop: harness.StopTools}
+		for i, in := range inputs {
+			call := &harness.ToolCall{ID: fmt.Sprintf("call_%d", i), Name: name, Input: json.RawMessage(`{"text":"` + in + `"}`)}
+			reply.Parts = append(reply.Parts, harness.Part{Kind: harness.PartCall, Call: call})
+		}
+		return reply, nil
+	}
+}
+
+// Who allows more than one call is not asked about the others that this covers,
+// and is still asked about those that it does not.
+func TestGrantCoversTheOtherCallsThatWait(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s store) {
+		o := newOffice(t, s)
+		o.shell()
+		o.model = atOnce("run", "ls a", "git push", "ls b", "ls c")
+		w := o.enter(1, nil)
+		info := w.waits()
+		h, err := w.Decide(t.Context(), w.lease, info.ID, approval(info.Pending[0], harness.ScopeSession, "run(ls)"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := h.Wait(t.Context())
+		if err != nil || res.Status != harness.RunAwaiting || len(res.Pending) != 1 || o.count("") != 3 {
+			t.Fatalf("the run is %+v, %v; what ran is %q", res, err, o.effects())
+		}
+		if p := res.Pending[0]; p.Digest != info.Pending[1].Digest || p.Changed {
+			t.Errorf("what still waits is %+v", p)
+		}
+		if text := o.over(w.Decline(t.Context(), w.lease, info.ID, res.Pending[0], "", "ada")); text != "done" || o.count("push") != 0 {
+			t.Errorf("it says %q, and what ran is %q", text, o.effects())
 		}
 	})
 }

@@ -15,9 +15,9 @@ import (
 func TestAProjectsConfigurationIsAnOrdinaryFile(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(path string) error{
-		"a named pipe":         func(path string) error { return syscall.Mkfifo(path, 0o600) },
-		"a link to a device":   func(path string) error { return os.Symlink("/dev/zero", path) },
-		"a directory":          func(path string) error { return os.Mkdir(path, 0o700) },
+		"a named pipe":             func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a link to a device":       func(path string) error { return os.Symlink("/dev/zero", path) },
+		"a directory":              func(path string) error { return os.Mkdir(path, 0o700) },
 		"a link to nothing at all": func(path string) error { return os.Symlink("/dev/null", path) },
 	} {
 		t.Run(name, func(t *testing.T) {

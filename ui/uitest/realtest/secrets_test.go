@@ -170,7 +170,7 @@ func TestAPlantedKeyReachesNoToolLogScreenOrFile(t *testing.T) {
 	s := newService(
 		t, run("env; set; export -p"), run("cat /proc/$PPID/environ"), run("cat .config/cairn/config.toml"), run("cat found.txt >&2; exit 3"), run("base64 -w0 found.txt"),
 		toolCall{"read_file", map[string]any{"path": "found.txt"}}, toolCall{"grep", map[string]any{"pattern": "planted"}}, toolCall{"list_directory", map[string]any{"path": "."}},
-		toolCall{"edit_file", map[string]any{"path": "found.txt", "old_text": "planted", "new_text": "x"}}, toolCall{"nothing", nil},
+		toolCall{"edit_file", map[string]any{"path": "found.txt", "old": "planted", "new": "x"}}, toolCall{"nothing", nil},
 	)
 	h := keyed(t, s.URL)
 	for name, value := range planted {

@@ -54,9 +54,9 @@ type bench struct {
 
 // tally counts what was seen at one place.
 type tally struct {
-	mu                        sync.Mutex
-	kills, acks, saved, after int
-	faults                    []string
+	mu                               sync.Mutex
+	kills, acks, saved, after, again int
+	faults                           []string
 }
 
 func (t *tally) add(f func(*tally)) {
@@ -87,6 +87,9 @@ func (b *bench) run(ctx context.Context, only string) error {
 				break
 			}
 			fmt.Println("  " + f)
+		}
+		if place == inTools {
+			fmt.Printf("  (acks: calls whose end nobody saw; bytes: fetched pages; killed again while going on, approving and resolving: %d)\n", t.again)
 		}
 		bad += len(t.faults)
 		if t.kills == 0 {

@@ -209,10 +209,12 @@ func (c *trial) step(ctx context.Context, run waiting, shown string, t *tally) (
 				return shown, fmt.Errorf("another approval waits:\n%s\nwas\n%s", now, shown)
 			}
 			shown = now
+			c.approved = true
 			args = []string{"runs", "approve", run.ID, p.Call.ID, "--digest", p.Digest}
 		}
 	}
 	if c.rand.Intn(2) == 0 {
+		t.add(func(t *tally) { t.again++ })
 		return shown, c.kill(c.command(ctx, args...), 500*time.Millisecond)
 	}
 	out, err := c.command(ctx, args...).CombinedOutput()
@@ -234,6 +236,9 @@ func (c *trial) tally(t *tally) error {
 	talk.mu.Unlock()
 	if a != 1 || b != 1 {
 		return fmt.Errorf("the allowed command ran %d times and the approved one %d times, want 1 and 1", a, b)
+	}
+	if !c.approved {
+		return errors.New("the command that asks ran without anybody's consent")
 	}
 	if fetched == 0 {
 		return errors.New("the page was never fetched")

@@ -29,6 +29,9 @@ type trial struct {
 	mu     sync.Mutex
 	events []event
 	killed time.Time
+
+	// approved says that the trial's person gave their consent.
+	approved bool
 }
 
 // event is what the machine interface says; only what the oracle needs.

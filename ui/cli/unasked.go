@@ -10,8 +10,9 @@ import (
 	"cairn/ui/render"
 )
 
-// refuseWaiting is an error if a run of the session waits for a decision: what
-// is sent now would have to wait behind it, and nobody is here to decide.
+// refuseWaiting is an error if a run of the session waits for a decision, or
+// would once it is taken up again: what is sent now would have to wait behind it,
+// and nobody is here to decide.
 func (p *printing) refuseWaiting(ctx context.Context) error {
 	id := p.target.session.ID
 	runs, err := p.engine.List(ctx, harness.RunFilter{Session: id, Unfinished: true})
@@ -19,12 +20,12 @@ func (p *printing) refuseWaiting(ctx context.Context) error {
 		return fmt.Errorf("unfinished runs of session %s: %w", id, err)
 	}
 	for _, r := range runs {
-		if r.Status != harness.RunAwaiting {
-			continue
-		}
 		full, err := p.engine.Get(ctx, r.ID)
 		if err != nil {
 			return fmt.Errorf("read run %s: %w", r.ID, err)
+		}
+		if r.Status != harness.RunAwaiting && len(full.Pending) == 0 {
+			continue
 		}
 		return fail(ExitApproval, "nothing was sent: in session %s %s; %s", id, waits(full.Pending), howToDecide(id, r.ID, full.Pending))
 	}

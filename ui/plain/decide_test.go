@@ -322,3 +322,14 @@ func TestAnEphemeralChatPromisesNothing(t *testing.T) {
 		}
 	})
 }
+
+// A conversation that is opened again tells of its calls as they were told.
+func TestThePastTellsOfCallsAndResults(t *testing.T) {
+	ask(t, func(t *testing.T, a *asking) {
+		a.Model.Then(uitest.Calls("touch", `{"on":"a\u001b"}`))
+		k := start(t, a.deps(t))
+		k.say("go").wait(time.Second).shows("May it run?").say("1").wait(time.Second).shows("- tool touch: touched").say("/quit")
+		<-k.done
+		start(t, a.deps(t)).shows("You: go", `- tool touch {"on":"a`, "- tool touch: touched")
+	})
+}

@@ -281,7 +281,13 @@ func (p *plain) record(r harness.Record) {
 			p.out.block(speaker(msg.Mark), text)
 		}
 		for _, c := range msg.Calls() {
-			p.say("tool " + c.Name)
+			p.say("tool " + callWords(c))
+		}
+	case msg.Role == harness.RoleTool:
+		for _, part := range msg.Parts {
+			if part.Result != nil {
+				p.say("tool " + render.SafeLine(part.Result.Name) + ": " + resultWords(*part.Result))
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -211,7 +212,7 @@ func (m Model) told(w *writer, it item) {
 		}
 		for _, part := range r.Message.Parts {
 			if part.Call != nil {
-				w.line(p.Muted, "tool   "+part.Call.Name+" "+inputWords(*part.Call)+"  "+outcome(results[part.Call.ID]))
+				w.call(*part.Call, results[part.Call.ID])
 			}
 		}
 	}
@@ -246,12 +247,36 @@ func outcome(r *harness.ToolResult) string {
 	}
 }
 
-// inputWords is the input of a call on one line.
+// call is a call and what came of it on one line. How it ended is never cut off
+// by what it was given.
+func (w *writer) call(c harness.ToolCall, r *harness.ToolResult) {
+	name, ended := "tool   "+widget.OneLine(c.Name, w.width, w.theme.Ornaments.Ellipsis), "  "+outcome(r)
+	given := widget.OneLine(inputWords(c), max(w.width-render.Width(name)-2-render.Width(ended), 8), w.theme.Ornaments.Ellipsis)
+	if given != "" {
+		name += "  " + given
+	}
+	w.line(w.theme.Paints.Muted, name+ended)
+}
+
+// inputWords is what tells most of a call's input: a command, a path, a
+// question. Of other calls it is the whole of it.
 func inputWords(c harness.ToolCall) string {
 	if c.Malformed != "" {
-		return widget.Head(c.Malformed, 200)
+		return c.Malformed
 	}
-	return widget.Head(string(c.Input), 200)
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(c.Input, &fields) == nil {
+		for _, name := range []string{"command", "path", "url", "question", "pattern", "query"} {
+			var text string
+			if json.Unmarshal(fields[name], &text) == nil && strings.TrimSpace(text) != "" {
+				return text
+			}
+		}
+		if len(fields) == 0 {
+			return ""
+		}
+	}
+	return string(c.Input)
 }
 
 // pending is one thing that is waited for, with all that is agreed to.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -24,7 +25,8 @@ const (
 )
 
 // Redactor replaces secrets in text by their names. It finds each one as it is,
-// escaped for a URL or for JSON, and in base64. The zero value and nil know no
+// escaped for a URL or for JSON, in hexadecimal, and in base64, also of something
+// longer if it stands on one line. The zero value and nil know no
 // secret. A Redactor is safe for concurrent use.
 type Redactor struct {
 	// forms are all spellings by their first bytes, the longest first.
@@ -150,11 +152,30 @@ func spellings(value string) []string {
 			all = append(all, e.EncodeToString([]byte(v)))
 		}
 	}
+	all = append(all, within64(value)...)
+	inHex := hex.EncodeToString([]byte(value))
+	all = append(all, inHex, strings.ToUpper(inHex))
 	if lines := strings.Split(value, "\n"); len(lines) > 1 {
 		for _, line := range lines {
 			if line = strings.TrimSpace(line); len(line) >= minLine && !strings.HasPrefix(line, "-----") {
 				all = append(all, line)
 			}
+		}
+	}
+	return all
+}
+
+// within64 returns how a value looks in the base64 of something longer: without
+// the digits that also depend on what is around it, for each place where it may
+// begin.
+func within64(value string) []string {
+	const digit = 6 // bits
+	var all []string
+	for before := range 3 {
+		data := append(make([]byte, before), value...)
+		from, to := (before*8+digit-1)/digit, len(data)*8/digit
+		for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			all = append(all, e.EncodeToString(data)[from:to])
 		}
 	}
 	return all

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,6 +73,33 @@ func TestRedactorFindsEverySpelling(t *testing.T) {
 	for _, none := range []*Redactor{nil, {}, NewRedactor(nil), NewRedactor(map[string]string{"A": "short"})} {
 		if got := none.Redact("short, sk-planted-0123456789abcdef"); got != "short, sk-planted-0123456789abcdef" {
 			t.Errorf("no secrets, and %q", got)
+		}
+	}
+}
+
+func TestRedactorFindsSecretsInsideOfWhatWasEncoded(t *testing.T) {
+	t.Parallel()
+	for name, secret := range planted() {
+		r := NewRedactor(map[string]string{name: secret})
+		want := "[redacted " + name + "]"
+		secret = strings.TrimSpace(secret)
+		if name == "SHORT_TOKEN" {
+			continue
+		}
+		for before := range 8 {
+			for after := range 4 {
+				text := strings.Repeat("~", before) + secret + strings.Repeat("?", after)
+				for encoding, encoded := range map[string]string{
+					"base64": base64.StdEncoding.EncodeToString([]byte(text)), "base64 for URLs": base64.RawURLEncoding.EncodeToString([]byte(text)),
+					"hex": hex.EncodeToString([]byte(text)), "HEX": strings.ToUpper(hex.EncodeToString([]byte(text))),
+				} {
+					got := r.Redact(encoded)
+					// What is left are digits of what is around it.
+					if left := len(got) - len(want); !strings.Contains(got, want) || left > 2*(before+after)+6 {
+						t.Errorf("%s with %d before and %d after in %s: %q became %q", name, before, after, encoding, encoded, got)
+					}
+				}
+			}
 		}
 	}
 }

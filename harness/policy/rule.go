@@ -36,6 +36,10 @@ const maxRule = 4096
 // stands behind it. A line is covered if it is nothing but literal simple
 // commands joined by ; && || | and newlines, and each of them is covered.
 //
+// An option that makes a well-known command run another program, or write or
+// send a file, needs a rule that names it: git diff does not cover git diff
+// --output=x.
+//
 // A write or read rule does not cover protected places, such as .git and .env,
 // unless it names them.
 //

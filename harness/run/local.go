@@ -61,6 +61,9 @@ func (l *Local) Start(ctx context.Context, r harness.StartRequest) (harness.RunH
 // create stores a new run. If the request made one before, that is returned as
 // existing.
 func (l *Local) create(ctx context.Context, r harness.StartRequest) (a *active, existing *harness.Run, err error) {
+	if r.Message.Role != harness.RoleUser || len(r.Message.Parts) == 0 {
+		return nil, nil, fmt.Errorf("start in session %s: the message is none of a user's; make one with harness.UserText", r.Lease.Session)
+	}
 	steps, err := l.steps(ctx, r.Config)
 	if err != nil {
 		return nil, nil, err

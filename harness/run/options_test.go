@@ -70,3 +70,27 @@ func TestARunWithoutAModelIsRefused(t *testing.T) {
 		t.Errorf("started: %v", err)
 	}
 }
+
+func TestARunBeginsWithAUsersMessage(t *testing.T) {
+	t.Parallel()
+	s := memory1()
+	lease, err := s.owners.Acquire(t.Context(), harness.Session{ID: "s"}, harness.Holder{PID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := run.NewLocal(run.Options{Journal: s.journal, Transcript: s.transcript, Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
+		return agent.Steps{Model: words(0)}, nil
+	}})
+	for _, m := range []harness.Message{{}, {Role: harness.RoleUser}, {Role: harness.RoleAssistant, Parts: harness.UserText("hi").Parts}} {
+		if _, err := l.Start(t.Context(), harness.StartRequest{Lease: lease, Message: m}); err == nil || !strings.Contains(err.Error(), "none of a user's") {
+			t.Errorf("%+v began a run: %v", m, err)
+		}
+	}
+	h, err := l.Start(t.Context(), harness.StartRequest{Lease: lease, Message: harness.UserText("hi")})
+	if err != nil {
+		t.Fatalf("after the refusals: %v", err)
+	}
+	if _, err := h.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -18,8 +18,8 @@ func (e redactedError) Error() string { return e.text }
 
 func (e redactedError) Unwrap() error { return e.error }
 
-// discreet returns the tool with reasons that hold no secret: what it has
-// against a call is read by the model, and may quote a file.
+// discreet returns the tool with reasons and diffs that hold no secret: what it
+// has against a call is read by the model, and both may quote a file.
 func (s *Set) discreet(t Tool) Tool {
 	if s.Redact == nil {
 		return t
@@ -39,7 +39,9 @@ func (s *Set) discreet(t Tool) Tool {
 	if propose := t.Propose; propose != nil {
 		t.Propose = func(ctx context.Context, c Call) (p harness.Proposal, err error) {
 			defer s.hush(&err)
-			return propose(ctx, c)
+			p, err = propose(ctx, c)
+			p.Diff = s.Redact(p.Diff) // it quotes the file and is kept with the run
+			return p, err
 		}
 	}
 	return t

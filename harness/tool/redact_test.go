@@ -214,12 +214,14 @@ func TestNoSecretLeavesAReason(t *testing.T) {
 			}
 		}
 	}
-	made.Propose = func(context.Context, Call) (harness.Proposal, error) { return harness.Proposal{Body: key}, nil }
+	made.Propose = func(context.Context, Call) (harness.Proposal, error) {
+		return harness.Proposal{Body: key, Diff: " " + key + "\n+x\n"}, nil
+	}
 	if err := s.Replace(made); err != nil {
 		t.Fatal(err)
 	}
 	tl, _ := s.Lookup("t")
-	if p, err := tl.Propose(t.Context(), Call{}); err != nil || p.Body != key {
+	if p, err := tl.Propose(t.Context(), Call{}); err != nil || p.Body != key || p.Diff != " [redacted KEY]\n+x\n" {
 		t.Errorf("shown is %+v, %v", p, err)
 	}
 }

@@ -43,7 +43,8 @@ type Set struct {
 	Grace time.Duration
 	// Redact, if set, is applied to every result, before it is shown, kept or
 	// cut, and to the reasons that a tool gives against a call; see [Redactor].
-	// What a person is shown of a call is not changed.
+	// What a person is shown of a call is not changed, but for the file that a
+	// diff quotes.
 	Redact func(text string) string
 
 	mu    sync.RWMutex

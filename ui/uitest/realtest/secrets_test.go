@@ -228,6 +228,32 @@ func TestAPlantedKeyReachesNoToolLogScreenOrFile(t *testing.T) {
 	leaksFiles(t, h.dir, "found.txt", "config.toml")
 }
 
+func TestADiffThatWaitsShowsNoKeyOfTheFile(t *testing.T) {
+	t.Parallel()
+	s := newService(t, toolCall{"edit_file", map[string]any{"path": "settings.ini", "old": "level = 1", "new": "level = 2"}})
+	h := keyed(t, s.URL)
+	text := "key = " + planted["OPENAI_API_KEY"] + "\nlevel = 1\npassword = " + planted["PGPASSWORD"] + "\n"
+	if err := os.WriteFile(filepath.Join(h.dir, "settings.ini"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said, code := h.does(nil, "-p", "--json", "-s", "work", "change the level")
+	if code != 5 || !strings.Contains(said, "unasked") {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	shown, _ := h.does(nil, "runs", "list", "--json")
+	var runs []struct{ ID string }
+	if err := json.Unmarshal([]byte(shown), &runs); err != nil || len(runs) != 1 {
+		t.Fatalf("%v: %s", err, shown)
+	}
+	whole, _ := h.does(nil, "runs", "show", runs[0].ID)
+	data, _ := h.does(nil, "runs", "show", "--json", runs[0].ID)
+	leaks(t, "what is shown", said+whole+data)
+	if !strings.Contains(said, "[redacted OPENAI_API_KEY]") || !strings.Contains(said, "+level = 2") {
+		t.Errorf("the diff was not shown: %s", said)
+	}
+	leaksFiles(t, h.dir, "settings.ini", "config.toml")
+}
+
 func TestACallCarriesNoKnownKeyAway(t *testing.T) {
 	t.Parallel()
 	hit := false

@@ -161,7 +161,7 @@ func (m Model) reopen() (Model, tea.Cmd) {
 func (m Model) env() decide.Env {
 	e := decide.Env{
 		Theme: m.deps.Theme, Width: m.width, Height: m.height - 1, Awake: m.ask.awake,
-		Draft: !m.box.Blank() || len(m.draft.queue) > 0, Keys: m.deps.Keys,
+		Draft: !m.box.Blank() || len(m.draft.queue) > 0, Keys: m.deps.Keys, Ephemeral: m.deps.Ephemeral,
 	}
 	if m.deps.Now != nil {
 		e.Now = m.deps.Now()

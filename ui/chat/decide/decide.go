@@ -93,6 +93,8 @@ type Env struct {
 	Awake bool
 	// Draft says that unsent text can go along with a refusal or as an answer.
 	Draft bool
+	// Ephemeral says that nothing of the conversation outlives the program.
+	Ephemeral bool
 	// Keys replaces keys by action.
 	Keys map[string][]string
 	// Fault says in a sentence what is wrong with the text of a rule, empty if

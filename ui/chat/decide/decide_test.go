@@ -386,6 +386,25 @@ func TestNoRuleIsMadeUnseen(t *testing.T) {
 	}
 }
 
+// What the dialog says about a restart is true of a chat that is not kept too,
+// and is whole.
+func TestWhatAStopDoesIsSaid(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{40, 60, 80, 120} {
+		for kept, want := range map[bool][2]string{
+			true:  {"this request is still here next time.", "also after a restart"},
+			false: {"this request is gone with the chat.", "waits until cairn stops"},
+		} {
+			e := env(t, width, 40)
+			e.Ephemeral = !kept
+			got := strings.Join(strings.Fields(text(dialog(harness.Proposal{Kind: harness.ProposalCommand, Body: "x"}).View(e))), " ")
+			if !strings.Contains(got, want[0]) || !strings.HasSuffix(got, want[1]) && !strings.HasSuffix(got, "decides later") {
+				t.Errorf("at %d, kept %v: %s", width, kept, got)
+			}
+		}
+	}
+}
+
 func TestATimeOfAnotherDayHasItsDay(t *testing.T) {
 	t.Parallel()
 	for now, want := range map[time.Time]string{

@@ -107,14 +107,40 @@ func (d Dialog) tail(e Env) tail {
 		}
 	}
 	if e.Height >= calmRows && !d.p.Uncertain && !d.p.Question() {
-		t.lines = append(t.lines, "", p.Muted.On(" If cairn stops now, this request is still here next time. Nothing has been done."))
+		words := "Nothing has been done. If cairn stops now, this request is still here next time."
+		if e.Ephemeral {
+			words = "Nothing has been done. If cairn stops now, this request is gone with the chat."
+		}
+		t.lines = append(t.lines, "")
+		for _, l := range render.Wrap(words, e.Width-1) {
+			t.lines = append(t.lines, " "+p.Muted.On(l))
+		}
 	}
-	last := " keys wake up 0.6 s after you stop typing " + e.Theme.Ornaments.Dot + " your draft is kept"
-	if e.Awake {
-		last = " " + d.key(Later, e) + " decides later: the run waits, also after a restart"
-	}
-	t.lines = append(t.lines, p.Muted.On(last))
+	t.lines = append(t.lines, p.Muted.On(" "+d.last(e)))
 	return t
+}
+
+// last is the line below the choices: when keys count, or what later means.
+func (d Dialog) last(e Env) string {
+	if !e.Awake {
+		const wakes = "keys wake up 0.6 s after you stop typing"
+		return fitting(e.Width-1, wakes+" "+e.Theme.Ornaments.Dot+" your draft is kept", wakes, "keys asleep")
+	}
+	later := d.key(Later, e) + " decides later"
+	if e.Ephemeral {
+		return fitting(e.Width-1, later+": the run waits until cairn stops", later)
+	}
+	return fitting(e.Width-1, later+": the run waits, also after a restart", later)
+}
+
+// fitting is the first of the texts that fits, else the last.
+func fitting(width int, texts ...string) string {
+	for _, t := range texts {
+		if render.Width(t) <= width {
+			return t
+		}
+	}
+	return texts[len(texts)-1]
 }
 
 // noted begins a tail with the sentence that is to be said.

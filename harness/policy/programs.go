@@ -60,6 +60,8 @@ func checkers(add func(runner, ...string)) {
 // system are commands about the machine and its packages.
 func system(add func(runner, ...string)) {
 	add(runner{kind: sub, flags: []string{"-b", "-batch", "--batch", "-n", "--netns"}}, "ip", "ip netns", "ip vrf", "tc")
+	add(runner{kind: sub, flags: []string{"-chdir", "--chdir", "-out", "--out", "-generate-config-out", "--generate-config-out", "-state", "--state", "-plugin-dir", "--plugin-dir"}}, "terraform", "tofu")
+	add(runner{kind: sub, flags: []string{"--endpoint-url", "--cli-input-json", "--cli-input-yaml", "--ca-bundle", "file:", "fileb:"}}, "aws")
 	add(runner{flags: []string{"-M", "--modprobe"}}, "iptables", "ip6tables")
 	add(runner{flags: []string{"-z", "-w", "-X", "--postrotate-command"}}, "tcpdump", "tshark", "dumpcap")
 	add(runner{flags: []string{"-o", "--script", "--script-args-file", "--interactive", "--datadir", "--servicedb", "--resume"}}, "nmap")

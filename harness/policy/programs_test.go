@@ -60,6 +60,12 @@ var optionCases = []struct {
 	{"streamlit run", nil, []string{"streamlit run x.py"}},
 	{"uvicorn app:main", []string{"uvicorn app:main --reload"}, []string{"uvicorn evil:app"}},
 	{"protoc", []string{"protoc --go_out=. x.proto"}, []string{"protoc --plugin=protoc-gen-x=./x --x_out=. x.proto"}},
+	{"go test", []string{"go test -race ./... -run TestX"}, []string{"go test -coverprofile=P", "go test --cpuprofile P", "go test -test.memprofile=P", "go test -trace P", "go test -gcflags=-linkobj=P"}},
+	{"cargo build", []string{"cargo build --release"}, []string{"cargo build --manifest-path /tmp/x/Cargo.toml", "cargo build --target-dir /tmp"}},
+	{"terraform plan", []string{"terraform plan"}, []string{"terraform plan -out=P", "terraform -chdir=/tmp plan"}},
+	{"aws s3", []string{"aws s3 ls"}, []string{"aws s3 ls --endpoint-url http://x", "aws s3 api --cli-input-json file://x"}},
+	{"find", []string{"find . -name '*.go'", "find . -name x*"}, []string{"find . -e* rm x ';'", "find . -[e]xec rm x ';'", "find . -?xec rm x"}},
+	{"sort", []string{"sort x*.txt"}, []string{"sort -o* x"}},
 	{"bat", []string{"bat x"}, []string{"bat --pager='sh -c x' y"}},
 }
 

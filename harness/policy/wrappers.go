@@ -128,12 +128,16 @@ func tools(add func(runner, ...string)) {
 
 // builders are package managers and compilers.
 func builders(add func(runner, ...string)) {
-	golang := []string{"-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool", "-overlay", "--overlay", "-modfile", "--modfile", "-ldflags", "--ldflags", "-gccgoflags", "--gccgoflags", "-o", "-C"}
+	golang := []string{
+		"-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool", "-overlay", "--overlay", "-modfile", "--modfile", "-ldflags", "--ldflags", "-gccgoflags", "--gccgoflags", "-o", "-C",
+		"-gcflags", "--gcflags", "-asmflags", "--asmflags", "-pkgdir", "--pkgdir", "-coverprofile", "--coverprofile", "-cpuprofile", "--cpuprofile", "-memprofile", "--memprofile",
+		"-blockprofile", "--blockprofile", "-mutexprofile", "--mutexprofile", "-trace", "--trace", "-outputdir", "--outputdir", "-test.", "--test.",
+	}
 	add(runner{kind: sub, flags: golang}, "go", "go mod", "go work")
 	add(runner{flags: append([]string{"-w", "-u"}, golang...)}, "go env")
 	add(runner{kind: script}, "go run", "go tool", "go get", "go install", "cargo install")
 	add(runner{kind: exact}, "go generate")
-	add(runner{kind: sub, flags: []string{"--config", "-Z"}}, "cargo", "rustup", "cross")
+	add(runner{kind: sub, flags: []string{"--config", "-Z", "-C", "--manifest-path", "--target-dir", "--artifact-dir", "--out-dir"}}, "cargo", "rustup", "cross")
 	add(runner{kind: wrap, skip: 1, inner: true}, "rustup run")
 	npm := []string{"--script-shell", "-c", "--call", "--node-options", "--userconfig", "--globalconfig", "--prefix", "--shell", "--shell-emulator"}
 	add(runner{kind: sub, flags: npm}, "npm", "pnpm", "yarn", "bun", "deno", "npm run", "npm run-script", "pnpm run", "yarn run", "bun run", "deno task", "corepack")
@@ -178,7 +182,7 @@ func commandKey(name string) string {
 // flagged reports whether word w, the first one behind the command or not,
 // gives one of the flags, as far as can be told.
 func (r runner) flagged(w word, first bool) bool {
-	if w.lead || r.bundled && first && r.given("-"+w.text) {
+	if w.lead || w.glob && strings.HasPrefix(w.text, "-") || r.bundled && first && r.given("-"+w.text) {
 		return len(r.flags) > 0
 	}
 	return r.given(w.text)

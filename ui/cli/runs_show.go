@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,6 +141,9 @@ func stepText(s loop.State, r loop.Record) string {
 	case loop.Answered:
 		return answeredText(r)
 	case loop.Judged:
+		if r.Permission == "ask" && asksPerson(s, r) {
+			return named(r.CallID) + " asks the person"
+		}
 		return judgedText(named(r.CallID), r, r.Digest != "" && s.Approved(r.CallID) == r.Digest)
 	case loop.Decided:
 		return named(r.CallID) + " " + decidedText(r)
@@ -176,6 +180,12 @@ func answeredText(r loop.Answered) string {
 	return fmt.Sprintf("attempt %d: %s", r.Attempt, strings.Join(parts, "; "))
 }
 
+// asksPerson reports whether a verdict makes a question wait.
+func asksPerson(s loop.State, r loop.Judged) bool {
+	s, _ = loop.Step(s, r)
+	return slices.ContainsFunc(s.Waiting(), func(p harness.Pending) bool { return p.Call.ID == r.CallID && p.Question() })
+}
+
 // judgedText tells a verdict; approved says that a person agreed to just this
 // before.
 func judgedText(call string, r loop.Judged, approved bool) string {
@@ -187,8 +197,6 @@ func judgedText(call string, r loop.Judged, approved bool) string {
 		return text + "not possible: " + r.Reason
 	case r.Permission == "ask" && approved:
 		return text + "is still what was approved"
-	case r.Permission == "ask" && r.Proposal != nil && r.Proposal.Kind == harness.ProposalQuestion:
-		return text + "asks the person"
 	case r.Permission == "ask":
 		text += "needs consent"
 	case r.Permission == "later":

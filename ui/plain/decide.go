@@ -21,8 +21,9 @@ func (p *plain) see(h harness.RunHandle, after int, continued bool) {
 	}
 }
 
-// decide asks about what a run waits for, one after the other. It returns the
-// run once it goes on, and the journal entry from which; nil if it still waits.
+// decide asks about the first thing that a run waits for. It returns the run as
+// it goes on, or waits for the next, and the journal entry from which to follow
+// it; nil if it is left for later.
 func (p *plain) decide(id harness.RunID) (harness.RunHandle, int) {
 	p.waits = id
 	for p.owner && !p.quit && p.ctx.Err() == nil && p.out.err == nil {
@@ -49,10 +50,8 @@ func (p *plain) decide(id harness.RunID) (harness.RunHandle, int) {
 			p.trouble(err)
 			continue
 		}
-		if n == 1 || d.How == harness.DecideAbort {
-			p.waits = ""
-			return h, run.Cursor
-		}
+		p.waits = "" // it goes on, or rests where it is: whoever follows it sees which
+		return h, run.Cursor
 	}
 	if p.owner {
 		p.say(p.unlessEphemeral("left for later: it waits with the session, and /continue shows it again",

@@ -333,3 +333,17 @@ func TestThePastTellsOfCallsAndResults(t *testing.T) {
 		start(t, a.deps(t)).shows("You: go", `- tool touch {"on":"a`, "- tool touch: touched")
 	})
 }
+
+// A rule that goes with an approval lets the run go on at once, though something
+// else waits; that is asked then.
+func TestWhatStillWaitsIsAskedAfterARuleWasGiven(t *testing.T) {
+	ask(t, func(t *testing.T, a *asking) {
+		a.Model.Then(uitest.CallsAll([2]string{"touch", `{}`}, [2]string{"ask", `{}`}))
+		k := a.open(t).say("go").wait(time.Second).shows("1 of 2", "May it run?").say("2").wait(time.Second)
+		k.shows("touched", "Which colour?").say("2").wait(time.Second)
+		if n := a.ran.Load(); n != 1 {
+			t.Errorf("touch ran %d times", n)
+		}
+		k.shows("ask answered")
+	})
+}

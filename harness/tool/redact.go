@@ -26,7 +26,7 @@ const (
 
 // Redactor replaces secrets in text by their names. It finds each one as it is,
 // escaped for a URL or for JSON, in hexadecimal, and in base64, also of something
-// longer if it stands on one line. The zero value and nil know no
+// longer, and broken into lines. The zero value and nil know no
 // secret. A Redactor is safe for concurrent use.
 type Redactor struct {
 	// forms are all spellings by their first bytes, the longest first.
@@ -82,7 +82,7 @@ func (r *Redactor) Redact(text string) string {
 		}
 	}
 	for i := 0; i+formHead <= len(text); i++ {
-		f, ok := r.at(text[i:])
+		f, size, ok := r.at(text[i:])
 		if !ok {
 			continue
 		}
@@ -93,7 +93,7 @@ func (r *Redactor) Redact(text string) string {
 		if len(f.text) > longest {
 			name, longest = f.name, len(f.text)
 		}
-		end = max(end, i+len(f.text))
+		end = max(end, i+size)
 	}
 	flush()
 	if kept == 0 {
@@ -108,25 +108,63 @@ func (r *Redactor) Find(text string) (name string, found bool) {
 		return "", false
 	}
 	for i := 0; i+formHead <= len(text); i++ {
-		if f, ok := r.at(text[i:]); ok {
+		if f, _, ok := r.at(text[i:]); ok {
 			return f.name, true
 		}
 	}
 	return "", false
 }
 
-// at returns the longest form that the text begins with.
-func (r *Redactor) at(text string) (form, bool) {
-	pair := uint(text[0])<<8 | uint(text[1])
+// at returns the longest form that the text begins with, and how many bytes of
+// the text it takes: a form that was broken into lines is found too.
+func (r *Redactor) at(text string) (f form, size int, ok bool) {
+	next := 1
+	for next < len(text) && newline(text[next]) {
+		next++
+	}
+	if next == len(text) {
+		return form{}, 0, false
+	}
+	pair := uint(text[0])<<8 | uint(text[next])
 	if r.pairs[pair/64]&(1<<(pair%64)) == 0 {
-		return form{}, false
+		return form{}, 0, false
 	}
 	for _, f := range r.forms[text[:formHead]] {
 		if strings.HasPrefix(text, f.text) {
-			return f, true
+			return f, len(f.text), true
 		}
 	}
-	return form{}, false
+	var head [formHead]byte
+	n := 0
+	for i := 0; i < len(text) && n < formHead; i++ {
+		if !newline(text[i]) {
+			head[n] = text[i]
+			n++
+		}
+	}
+	for _, f := range r.forms[string(head[:n])] {
+		if size, ok := broken(text, f.text); ok {
+			return f, size, true
+		}
+	}
+	return form{}, 0, false
+}
+
+func newline(c byte) bool { return c == '\n' || c == '\r' }
+
+// broken reports whether a text begins with a form whose lines end anywhere, and
+// how many bytes that takes.
+func broken(text, form string) (size int, ok bool) {
+	for i := range len(form) {
+		for size < len(text) && text[size] != form[i] && newline(text[size]) {
+			size++
+		}
+		if size == len(text) || text[size] != form[i] {
+			return 0, false
+		}
+		size++
+	}
+	return size, true
 }
 
 // spellings returns the ways in which a secret may be written.

@@ -64,7 +64,12 @@ func TestRedactorFindsEverySpelling(t *testing.T) {
 		"a 0000planted1111 b":                                                       "a [redacted OUTER_KEY] b",
 		"a planted1111overlapping b":                                                "a [redacted NEXT_KEY] b",
 		"a 0000planted1111overlapping b":                                            "a [redacted OUTER_KEY] b",
-		"\xff\xfeplanted1\xff":                                                      "\xff\xfe[redacted INNER_KEY]\xff",
+		"a\nsk-plan\nted-01234\r\n56789abc\ndef\nb":                                 "a\n[redacted OPENAI_API_KEY]\nb",
+		"s\n\nk-planted-0123456789abcdef":                                           "[redacted OPENAI_API_KEY]",
+		"c2stcGxh\nbnRlZC0wMTIzNDU2Nzg5YWJjZGVm\n":                                  "[redacted OPENAI_API_KEY]\n",
+		"s\n":                  "s\n",
+		"sk-planted-\n":        "sk-planted-\n",
+		"\xff\xfeplanted1\xff": "\xff\xfe[redacted INNER_KEY]\xff",
 	} {
 		if got := r.Redact(text); got != want {
 			t.Errorf("%q became\n %q, want\n %q", text, got, want)

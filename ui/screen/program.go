@@ -16,6 +16,10 @@ type SignalError struct{ Signal os.Signal }
 
 func (e *SignalError) Error() string { return "ended by signal: " + e.Signal.String() }
 
+// Is makes a signal one more way to be cancelled: whoever sees the signal first,
+// the program ends the same.
+func (e *SignalError) Is(target error) bool { return target == context.Canceled }
+
 // Run runs m until it quits or the screen is closed, gives the terminal back
 // and returns the last model. Other ends are errors: a *SignalError, a
 // *PanicError, ErrHangup, or the cause of ctx.

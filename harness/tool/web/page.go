@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +126,7 @@ func unreadable(at *url.URL, mediaType string, size int64) string {
 	if size >= 0 {
 		length = fmt.Sprintf("of %d bytes", size)
 	}
-	return fmt.Sprintf("%s is of type %s, %s: only text can be read.", at, tool.Clip(mediaType, 100), length)
+	return fmt.Sprintf("%s is %s, %s: only text can be read.", at, cmp.Or(tool.Clip(mediaType, 100), "no text of a known kind"), length)
 }
 
 // kind is what can be done with an answer.

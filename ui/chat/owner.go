@@ -40,6 +40,9 @@ type ownership struct {
 	holder harness.Holder // who owns it, for a reader
 	// waits is a run that waits for a decision in the owner's window.
 	waits *harness.Run
+	// run is the session's run that has not ended, as it stands in the owner's
+	// window.
+	run *harness.Run
 	// asking says that the owner was asked, silent that it did not answer.
 	asking, silent bool
 	// looking says that a look at the store is under way, again that the

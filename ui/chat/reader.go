@@ -15,6 +15,7 @@ type peekMsg struct {
 	records []harness.Record
 	partial *harness.Partial
 	waits   *harness.Run // a run that waits for a decision
+	run     *harness.Run // the run that has not ended
 	err     error
 }
 
@@ -44,6 +45,7 @@ func (m Model) peek() tea.Cmd {
 			full, err := d.Engine.Get(ctx, r.ID)
 			switch {
 			case err == nil:
+				out.run = &full
 				if full.Partial != nil {
 					out.partial = full.Partial
 				}
@@ -71,7 +73,7 @@ func (msg peekMsg) apply(m Model) (Model, tea.Cmd) {
 		return m, again
 	}
 	m = m.describes(*msg.session)
-	m.own.holder, m.own.waits = harness.Holder{}, msg.waits
+	m.own.holder, m.own.waits, m.own.run = harness.Holder{}, msg.waits, msg.run
 	if msg.session.Owner != nil {
 		m.own.holder = *msg.session.Owner
 	}

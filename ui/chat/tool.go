@@ -52,6 +52,11 @@ func (m Model) stage(run harness.RunID) stage {
 		return stageWaiting
 	case m.open != nil && m.open.ID == run:
 		return stageBroken
+	case m.own.state == accessReader && m.own.run != nil && m.own.run.ID == run:
+		if m.own.run.Status == harness.RunRunning && !m.own.run.Interrupted {
+			return stageRunning
+		}
+		return stageBroken
 	}
 	return stageOver
 }

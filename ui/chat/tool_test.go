@@ -127,3 +127,25 @@ func TestDetailsShowWhatACallWasGiven(t *testing.T) {
 		}
 	}
 }
+
+// A window that looks on says of a call what the window that owns the session
+// does.
+func TestAReaderSeesWhereACallStands(t *testing.T) {
+	t.Parallel()
+	theme, err := themes.Load("", true, themes.Options{Profile: themes.TrueColor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := harness.ToolCall{ID: "c", Name: toolCommand, Input: []byte(`{"command":"make"}`)}
+	for want, run := range map[string]*harness.Run{
+		"running":     {ID: "r", Status: harness.RunRunning},
+		"interrupted": {ID: "r", Status: harness.RunPaused},
+		"no result":   {ID: "another", Status: harness.RunRunning},
+	} {
+		m := New(context.Background(), Deps{Theme: theme, Now: time.Now}, Open{})
+		m.width, m.height, m.own.state, m.own.run = 80, 24, accessReader, run
+		if got := ansi.Strip(strings.Join(m.desk().call(&c, m.stage("r")), "\n")); !strings.Contains(got, "make  "+want) {
+			t.Errorf("it shows %q, want %q", got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"cairn/harness/model"
 	"cairn/harness/model/catalogue"
@@ -97,7 +98,9 @@ func (m models) Servers(ctx context.Context) ([]Server, error) {
 // tool's result may hold one of them, and no call carries one away unasked.
 func (s Setup) Secrets(environ []string) map[string]string {
 	more := map[string]string{}
+	environ = slices.Clone(environ)
 	for name, p := range s.Config.Providers {
+		environ = append(environ, "providers."+name+".base_url="+p.BaseURL) // it may hold a password
 		if key := cmp.Or(p.APIKey, p.exposed); key != "" {
 			more["providers."+name+".api_key"] = key
 		}

@@ -135,11 +135,17 @@ func builders(add func(runner, ...string)) {
 	}
 	add(runner{kind: sub, flags: golang}, "go", "go mod", "go work")
 	add(runner{flags: append([]string{"-w", "-u"}, golang...)}, "go env")
-	add(runner{kind: script}, "go run", "go tool", "go get", "go install", "cargo install")
+	add(runner{kind: script}, "go run", "go tool")
 	add(runner{kind: exact}, "go generate")
+	// What is installed runs: a rule is for what it names and nothing more.
+	add(runner{kind: exact}, "go get", "go install", "cargo install", "cargo add", "npm install", "npm i", "npm add", "npm update", "pnpm install", "pnpm i", "pnpm add", "pnpm update", "yarn add", "yarn install", "yarn upgrade",
+		"bun add", "bun install", "bun i", "deno add", "deno install", "pip install", "pip download", "pip wheel", "uv add", "uv pip install", "uv sync", "uv tool install", "pipx install", "pipx inject", "poetry add", "poetry install",
+		"pdm add", "pdm install", "pipenv install", "rye add", "conda install", "conda create", "mamba install", "mamba create", "gem install", "bundle add", "bundle install", "composer require", "composer install",
+		"brew install", "brew tap", "apt install", "apt-get install", "dnf install", "yum install", "apk add", "snap install", "flatpak install", "asdf install", "asdf plugin", "mise install", "mise use", "nix profile")
+	add(runner{kind: sub}, "uv pip")
 	add(runner{kind: sub, flags: []string{"--config", "-Z", "-C", "--manifest-path", "--target-dir", "--artifact-dir", "--out-dir"}}, "cargo", "rustup", "cross")
 	add(runner{kind: wrap, skip: 1, inner: true}, "rustup run")
-	npm := []string{"--script-shell", "-c", "--call", "--node-options", "--userconfig", "--globalconfig", "--prefix", "--shell", "--shell-emulator"}
+	npm := []string{"--script-shell", "-c", "--call", "--node-options", "--userconfig", "--globalconfig", "--prefix", "--shell", "--shell-emulator", "-C", "--cwd", "--dir"}
 	add(runner{kind: sub, flags: npm}, "npm", "pnpm", "yarn", "bun", "deno", "npm run", "npm run-script", "pnpm run", "yarn run", "bun run", "deno task", "corepack")
 	add(runner{kind: exact}, "yarn node", "npm config", "pnpm config", "yarn config", "npm set", "npm explore", "deno eval", "deno run", "npm init", "npm create", "yarn create", "pnpm create")
 	add(runner{kind: wrap, inner: true}, "npm exec", "npm x", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "bun x",

@@ -242,7 +242,8 @@ func tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
 func rules(s cli.Store, setup cli.Setup) *policy.Rules {
 	p := setup.Config.Permissions
 	r := &policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Mode: p.Mode, Interactive: setup.Interactive, Home: setup.Getenv("HOME")}
-	r.Secret = tool.NewRedactor(setup.Secrets(os.Environ())).Find
+	known := tool.NewRedactor(setup.Secrets(os.Environ()))
+	r.Secret, r.Marked = known.Find, known.Marked
 	if s.Grants != nil {
 		r.Grants = s.Grants
 	}

@@ -71,6 +71,10 @@ type Rules struct {
 	// A call whose arguments hold one is asked about in every mode, whatever
 	// allows it: it would carry the secret into a command, a file or an address.
 	Secret func(text string) (name string, found bool)
+	// Marked finds in a text what stands for a secret that was left out of a
+	// result. A call that would write it into a file is asked about as well: it
+	// would take the secret's place.
+	Marked func(text string) (name string, found bool)
 	// Home is the person's home directory, ~ in rules; empty if there is none.
 	Home string
 }
@@ -134,8 +138,8 @@ func (r Rules) Judge(ctx context.Context, c tool.Call, t tool.Tool, _ harness.To
 	case sure == maybe:
 		return j.ask(Verdict{Rule: deny.String(), Reason: "it cannot be told whether the rule " + deny.String() + " denies it"}, true)
 	}
-	if name, found := r.secretIn(c.Input); found {
-		return j.ask(Verdict{Reason: "what it is given holds the secret " + name + ", which would leave this program with it"}, true)
+	if reason := j.secrets(); reason != "" {
+		return j.ask(Verdict{Reason: reason}, true)
 	}
 	if r.Mode == ModeAll {
 		return Verdict{Permission: tool.Allow, Reason: "all that is not denied is allowed here, by the person's choice"}

@@ -63,3 +63,28 @@ func TestACallThatCarriesASecretIsAskedWhateverAllowsIt(t *testing.T) {
 		t.Errorf("a question: %+v", v)
 	}
 }
+
+func TestWritingTheMarkOfASecretIsAsked(t *testing.T) {
+	t.Parallel()
+	redactor := tool.NewRedactor(map[string]string{"ANTHROPIC_API_KEY": "sk-ant-4f9d2c7b81e0"})
+	r := Rules{Mode: ModeAll, Interactive: true, Secret: redactor.Find, Marked: redactor.Marked}
+	written, run := write("/x/a", "/x"), command("echo x")
+	for _, tc := range []struct {
+		tool tool.Tool
+		text string
+		want tool.Permission
+	}{
+		{written, "key = [redacted ANTHROPIC_API_KEY]", tool.Ask},
+		{written, "a [redacted NAME] in a manual", tool.Allow},
+		{written, "nothing", tool.Allow},
+		{run, "[redacted ANTHROPIC_API_KEY]", tool.Allow},
+	} {
+		input, err := json.Marshal(map[string]string{"content": tc.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := judge(t, r, tool.Call{Input: input}, tc.tool); v.Permission != tc.want || tc.want == tool.Ask && !strings.Contains(v.Reason, "stands for the secret ANTHROPIC_API_KEY") {
+			t.Errorf("%q: %+v, want %s", tc.text, v, tc.want)
+		}
+	}
+}

@@ -77,7 +77,7 @@ func (r *Redactor) Redact(text string) string {
 	kept, start, end, longest := 0, 0, 0, 0
 	flush := func() {
 		if end > kept {
-			out.WriteString(text[kept:start] + "[redacted " + name + "]")
+			out.WriteString(text[kept:start] + mark(name))
 			kept = end
 		}
 	}
@@ -100,6 +100,25 @@ func (r *Redactor) Redact(text string) string {
 		return text
 	}
 	return out.String() + text[kept:]
+}
+
+// mark is what stands in the place of a secret.
+func mark(name string) string { return "[redacted " + name + "]" }
+
+// Marked returns the name of a secret whose place in text is taken by the mark
+// that [Redactor.Redact] leaves: who writes such a text down loses the secret.
+func (r *Redactor) Marked(text string) (name string, found bool) {
+	if r == nil || !strings.Contains(text, "[redacted ") {
+		return "", false
+	}
+	for _, list := range r.forms {
+		for _, f := range list {
+			if strings.Contains(text, mark(f.name)) {
+				return f.name, true
+			}
+		}
+	}
+	return "", false
 }
 
 // Find returns the name of the first secret in text.

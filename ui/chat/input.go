@@ -201,7 +201,7 @@ func (m Model) move(action string) (Model, tea.Cmd) {
 
 // wheel scrolls by a notch of the wheel.
 func (m Model) wheel(msg tea.MouseMsg) Model {
-	if m.askWhole() {
+	if m.askWhole() || m.overDialog(msg.Y) {
 		lines := map[tea.MouseButton]int{tea.MouseButtonWheelUp: -wheelLines, tea.MouseButtonWheelDown: wheelLines}[msg.Button]
 		m.ask.dialog = m.ask.dialog.Scroll(lines, m.env())
 		return m
@@ -214,6 +214,16 @@ func (m Model) wheel(msg tea.MouseMsg) Model {
 	default:
 	}
 	return m
+}
+
+// overDialog reports whether a row of the screen is one of a dialog whose text
+// scrolls.
+func (m Model) overDialog(y int) bool {
+	if !m.asks() || !m.ask.dialog.Scrolls(m.env()) {
+		return false
+	}
+	below := m.height - m.lowRows()
+	return y < below && y >= below-len(m.ask.dialog.View(m.env()).Lines)
 }
 
 // enter sends what is in the box, or breaks the line after a backslash.

@@ -118,9 +118,9 @@ func (d Dialog) off(action string, e Env) string {
 	case Side:
 		ok, why = d.diff() != "" && e.Width >= sideWidth, offWidth
 	case PageUp, PageDown:
-		ok, why = d.layout(e).scrolls, offFits
+		ok, why = d.Scrolls(e), offFits
 	case Top, Bottom: // where text is written, these keys move in its line
-		if ok, why = d.layout(e).scrolls, offFits; ok {
+		if ok, why = d.Scrolls(e), offFits; ok {
 			ok, why = !d.Written() && (d.whole || !e.Draft), offText
 		}
 	case Up, Down:

@@ -56,6 +56,9 @@ func (d Dialog) Scroll(n int, e Env) Dialog {
 	return d
 }
 
+// Scrolls reports whether not all of the text is on screen.
+func (d Dialog) Scrolls(e Env) bool { return d.layout(e).scrolls }
+
 // moved highlights the choice above or below.
 func (d Dialog) moved(action string, e Env) Dialog {
 	step := 1

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
 	"cairn/ui/uitest"

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-
 	"cairn/harness"
 	"cairn/ui/uitest"
 )

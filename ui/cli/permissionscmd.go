@@ -243,12 +243,31 @@ func (a *app) permissionsRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, arg := range args {
+			known, err := grantsOf(ctx, st, "", true)
+			if err != nil {
+				return err
+			}
+			gone := make([]harness.Grant, 0, len(args))
+			for _, arg := range args { // all of them, or none
 				id := memoryID(arg)
-				if err := st.Grants.Revoke(ctx, id); err != nil {
-					return grantError("revoke", id, err)
+				i := slices.IndexFunc(known, func(g harness.Grant) bool { return g.ID == id })
+				if i < 0 {
+					return fail(ExitNotFound, "there is no standing permission %q, and nothing was taken back; see: cairn permissions list --all", arg)
 				}
-				a.out.line("%s is taken back; calls that it allowed are asked about again", id)
+				if !slices.Contains(gone, known[i]) {
+					gone = append(gone, known[i])
+				}
+			}
+			for _, g := range gone {
+				if err := st.Grants.Revoke(ctx, g.ID); err != nil {
+					return grantError("revoke", g.ID, err)
+				}
+				if !a.flags.json {
+					a.out.line("%s is taken back; calls that it allowed are asked about again", g.ID)
+				}
+			}
+			if a.flags.json {
+				return a.out.document(gone)
 			}
 			return nil
 		}),

@@ -28,8 +28,8 @@ const (
 // then under its name at once. Whoever reads sees the old or the new content,
 // also after a crash. The old file stays as it was if anything fails.
 func (ch change) write(ctx context.Context, data []byte) error {
-	if ch.info != nil && ch.info.Mode().Perm()&0o222 == 0 {
-		return fmt.Errorf("%q is read-only: %w", ch.asked, fs.ErrPermission)
+	if err := ch.writable(); err != nil {
+		return err
 	}
 	var made []string
 	dir, err := descend(ch.base, filepath.Dir(ch.path), &made)
@@ -42,6 +42,15 @@ func (ch change) write(ctx context.Context, data []byte) error {
 		err = errors.Join(err, unmake(ch.base, made))
 	}
 	return err
+}
+
+// writable refuses a file that its owner protects: replacing it would get
+// around that.
+func (ch change) writable() error {
+	if ch.info != nil && ch.info.Mode().Perm()&0o222 == 0 {
+		return fmt.Errorf("%q is read-only: %w", ch.asked, fs.ErrPermission)
+	}
+	return nil
 }
 
 // publish writes a temporary file in dir and renames it. It reports whether

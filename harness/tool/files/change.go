@@ -221,6 +221,9 @@ func changing[In any](f family, name, description string, make plan[In], at func
 			return p, err
 		}
 		defer closing(&err, ch.close)
+		if err := ch.writable(); err != nil { // nobody is asked for what then fails
+			return p, err
+		}
 		_, why := at(in)
 		return f.proposal(s, ch, why)
 	}

@@ -122,24 +122,12 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		// They are asked when the run rests, which the result says.
 	case harness.EventDecided:
 		if e.Call != nil {
-			m.pages.add(item{quiet: e.Call.Name + ": " + decidedWords(e.Text)})
+			m.pages.add(item{quiet: e.Call.Name + ": " + e.Text})
 		}
 	case harness.EventResult:
 		return m.rested(e)
 	}
 	return m, nil
-}
-
-// decidedWords says what a person decided in the past tense.
-func decidedWords(text string) string {
-	how, rest, _ := strings.Cut(text, " ")
-	past := map[harness.DecisionHow]string{
-		harness.DecideAnswer: "answered", harness.DecideResult: "result given", harness.DecideRetry: "run again", harness.DecideAbort: "turn aborted",
-	}[harness.DecisionHow(how)]
-	if past == "" {
-		return text
-	}
-	return strings.TrimSpace(past + " " + rest)
 }
 
 // keep shows the stored message of an event.

@@ -54,7 +54,7 @@ type Exit struct {
 const (
 	// shownAtOpen is how many records of a session are written when it is
 	// opened.
-	shownAtOpen = 10
+	shownAtOpen = 20
 	// lineMax bounds a line read, in bytes.
 	lineMax = 16 << 20
 	// leaveFor bounds the saving at the end.

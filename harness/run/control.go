@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,6 +47,12 @@ func (l *Local) Pause(ctx context.Context, id harness.RunID) error {
 	if a == nil {
 		return l.idle(ctx, id, func(s harness.RunStatus) bool { return s != harness.RunRunning })
 	}
+	return a.pause(ctx)
+}
+
+// pause ends the stretch so that its run can be resumed, and waits for that. One
+// that was lost to another owner meanwhile needs none.
+func (a *active) pause(ctx context.Context) error {
 	a.soft(errPaused)
 	grace, stop := context.WithTimeout(ctx, pauseGrace)
 	defer stop()
@@ -125,16 +133,14 @@ func (l *Local) seen(r harness.Run) harness.Run {
 func (l *Local) Close(ctx context.Context) error {
 	l.mu.Lock()
 	l.closed = true
-	runs := make([]harness.RunID, 0, len(l.active))
-	for id := range l.active {
-		runs = append(runs, id)
-	}
+	runs := slices.Collect(maps.Values(l.active))
 	l.mu.Unlock()
 	// All at once: the time that tools get to finish must not add up.
 	errs := make([]error, len(runs)+1)
 	var pauses sync.WaitGroup
-	for i, id := range runs {
-		pauses.Go(func() { errs[i] = l.Pause(ctx, id) })
+	for i, a := range runs {
+		// The stretch and not its run, which somebody else may drive by then.
+		pauses.Go(func() { errs[i] = a.pause(ctx) })
 	}
 	pauses.Wait()
 	gone := make(chan struct{})

@@ -233,9 +233,9 @@ func (e Env) adaptor(ctx context.Context, p catalogue.Provider, name, key string
 			Effort: effort, Adaptive: len(levels) > 0,
 		})
 	case catalogue.OpenAI:
-		return openai.New(ctx, openai.Options{Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, Effort: effort})
+		return openai.New(ctx, openai.Options{Provider: p.ID, Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, Effort: effort})
 	case catalogue.Gemini:
-		return gemini.New(ctx, gemini.Options{Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, Thoughts: info.Reasoning})
+		return gemini.New(ctx, gemini.Options{Provider: p.ID, Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, Thoughts: info.Reasoning})
 	case catalogue.OpenRouter:
 		if base == openrouter.BaseURL {
 			base = ""

@@ -155,6 +155,27 @@ func TestAddressesAndKeysAreUsed(t *testing.T) {
 	}
 }
 
+// A provider of the configuration is called by its own name, whatever it speaks.
+func TestAProviderOfTheConfigurationKeepsItsName(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []catalogue.Kind{catalogue.OpenAI, catalogue.Anthropic, catalogue.Gemini, catalogue.Compat} {
+		e := env(nil)
+		e.Key = func(string) string { return "k" }
+		e.Catalogue = catalogue.New(catalogue.Overrides{Providers: []catalogue.Provider{{ID: "own", Kind: kind, BaseURL: "http://127.0.0.1:1/v1"}}})
+		e.HTTP = roundTrip(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+		})
+		m, _, err := choose.Build(t.Context(), "own/tiny", e)
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		_, err = m.Stream(t.Context(), model.Request{Messages: []harness.Message{harness.UserText("hi")}}, func(model.Delta) {})
+		if failed, ok := model.AsError(err); !ok || failed.Provider != "own" {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
 func TestKeysComeFromTheConfigurationLast(t *testing.T) {
 	t.Parallel()
 	e := env(vars{"OPENAI_API_KEY": "from-env"})

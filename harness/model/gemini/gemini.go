@@ -25,6 +25,9 @@ const BaseURL = "https://generativelanguage.googleapis.com"
 
 // Options say how to reach the service.
 type Options struct {
+	// Provider is the first half of "provider/model"; empty means "gemini".
+	// Other services speak the same interface.
+	Provider   string
 	Model, Key string
 	// BaseURL is another address; empty means [BaseURL].
 	BaseURL string
@@ -39,28 +42,31 @@ type Options struct {
 
 // New returns the model. It does not use the network.
 func New(ctx context.Context, o Options) (model.Model, error) {
+	if o.Provider == "" {
+		o.Provider = "gemini"
+	}
 	if strings.Contains(o.Model, "claude") || strings.Contains(o.Model, "anthropic") {
 		// The SDK takes such a name for a model on another platform of Google's.
-		return nil, &model.Error{Kind: model.KindNotFound, Provider: "gemini", Message: fmt.Sprintf("there is no model %q", model.Sentence(o.Model))}
+		return nil, &model.Error{Kind: model.KindNotFound, Provider: o.Provider, Message: fmt.Sprintf("there is no model %q", model.Sentence(o.Model))}
 	}
 	base := strings.TrimSuffix(strings.TrimRight(o.BaseURL, "/"), "/v1beta")
 	if base == "" {
 		base = BaseURL
 	}
 	t := &wire.Transport{
-		Provider: "gemini", Base: o.HTTP, Secrets: []string{o.Key}, Rewrite: tools,
+		Provider: o.Provider, Base: o.HTTP, Secrets: []string{o.Key}, Rewrite: tools,
 		Auth: func(h http.Header) { h.Set("X-Goog-Api-Key", o.Key) },
 	}
 	p, err := sdk.New(sdk.WithGeminiAPIKey("none"), sdk.WithBaseURL(base+"/"), sdk.WithHTTPClient(t.Client()))
 	if err != nil {
-		return nil, fmt.Errorf("set up gemini: %w", err)
+		return nil, fmt.Errorf("set up %s: %w", o.Provider, err)
 	}
 	language, err := p.LanguageModel(ctx, o.Model)
 	if err != nil {
-		return nil, fmt.Errorf("set up gemini/%s: %w", o.Model, err)
+		return nil, fmt.Errorf("set up %s/%s: %w", o.Provider, o.Model, err)
 	}
 	return &wire.Wire{
-		Provider: "gemini", Model: o.Model, Issuer: "gemini",
+		Provider: o.Provider, Model: o.Model, Issuer: o.Provider,
 		Language:  language,
 		Decoder:   func() wire.Decoder { return &decoder{} },
 		Options:   o.options,

@@ -20,11 +20,11 @@ import (
 // BaseURL is the service's address.
 const BaseURL = "https://api.openai.com/v1"
 
-// provider is the first half of the models' ids.
-const provider = "openai"
-
 // Options say how to reach the service.
 type Options struct {
+	// Provider is the first half of "provider/model"; empty means "openai".
+	// Other services speak the same interface.
+	Provider   string
 	Model, Key string
 	// BaseURL is another address; empty means [BaseURL].
 	BaseURL string
@@ -41,6 +41,9 @@ type Options struct {
 
 // New returns the model. It does not use the network.
 func New(ctx context.Context, o Options) (model.Model, error) {
+	if o.Provider == "" {
+		o.Provider = "openai"
+	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	if o.BaseURL == "" {
 		o.BaseURL = BaseURL
@@ -50,7 +53,7 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 		return responses(ctx, o)
 	}
 	return compat.New(ctx, compat.Options{
-		Provider: provider, Model: o.Model, Key: o.Key, BaseURL: o.BaseURL, HTTP: o.HTTP,
+		Provider: o.Provider, Model: o.Model, Key: o.Key, BaseURL: o.BaseURL, HTTP: o.HTTP,
 		MaxOutput: o.MaxOutput, Effort: o.Effort, OpenAI: own,
 	})
 }
@@ -67,7 +70,7 @@ func onlyResponses(name string) bool {
 
 // responses returns a model behind the responses interface.
 func responses(ctx context.Context, o Options) (model.Model, error) {
-	t := &wire.Transport{Provider: provider, Base: o.HTTP, Secrets: []string{o.Key}, Auth: func(h http.Header) {
+	t := &wire.Transport{Provider: o.Provider, Base: o.HTTP, Secrets: []string{o.Key}, Auth: func(h http.Header) {
 		if o.Key != "" {
 			h.Set("Authorization", "Bearer "+o.Key)
 		}
@@ -81,14 +84,14 @@ func responses(ctx context.Context, o Options) (model.Model, error) {
 		sdk.WithResponsesAPIFunc(func(string) bool { return true }),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("set up openai: %w", err)
+		return nil, fmt.Errorf("set up %s: %w", o.Provider, err)
 	}
 	language, err := p.LanguageModel(ctx, o.Model)
 	if err != nil {
-		return nil, fmt.Errorf("set up openai/%s: %w", o.Model, err)
+		return nil, fmt.Errorf("set up %s/%s: %w", o.Provider, o.Model, err)
 	}
 	return &wire.Wire{
-		Provider: provider, Model: o.Model, Issuer: provider,
+		Provider: o.Provider, Model: o.Model, Issuer: o.Provider,
 		Language:  language,
 		Decoder:   func() wire.Decoder { return &decoder{} },
 		Options:   o.options,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +41,7 @@ func (a *app) runsList() *cobra.Command {
 			}
 			f.Session = s.ID
 		}
-		list, err := st.Runs.List(ctx, f)
+		list, err := shownRuns(ctx, st, f)
 		if err != nil {
 			return fmt.Errorf("list runs: %w", err)
 		}
@@ -58,6 +59,29 @@ func (a *app) runsList() *cobra.Command {
 		return nil
 	})
 	return cmd
+}
+
+// shownRuns lists the runs of sessions that are not deleted.
+func shownRuns(ctx context.Context, st Store, f harness.RunFilter) ([]harness.Run, error) {
+	deleted, err := st.Sessions.List(ctx, harness.SessionFilter{Deleted: true})
+	if err != nil {
+		return nil, err
+	}
+	if len(deleted) == 0 {
+		return st.Runs.List(ctx, f)
+	}
+	gone := make(map[harness.SessionID]bool, len(deleted))
+	for _, s := range deleted {
+		gone[s.ID] = true
+	}
+	limit := f.Limit
+	f.Limit = 0
+	list, err := st.Runs.List(ctx, f)
+	list = slices.DeleteFunc(list, func(r harness.Run) bool { return gone[r.Session] })
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	return list, err
 }
 
 // runReason says why a run did not complete, or what it waits for.

@@ -35,7 +35,10 @@ func (q Query) firstMatch(runes []rune) int {
 		folded := Fold(string(runes[start:end]))
 		best := -1
 		for _, t := range q.terms {
-			at := strings.Index(folded, t)
+			at := strings.Index(folded, t.form)
+			if at < 0 {
+				at = strings.Index(folded, t.stem)
+			}
 			if at >= 0 && (best < 0 || at < best) {
 				best = at
 			}

@@ -2,65 +2,37 @@ package index
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Query is a prepared search text.
-type Query struct {
-	terms []string
-	whole string
-}
-
-// NewQuery prepares text. Words that hold no meaning by themselves, such as
-// "the", are left out, unless there is nothing else.
-func NewQuery(text string) Query {
-	seen := map[string]bool{}
-	var terms, rest []string
-	for _, t := range Terms(text) {
-		switch {
-		case seen[t]:
-		case stopWord(t):
-			rest = append(rest, t)
-		default:
-			terms = append(terms, t)
-		}
-		seen[t] = true
-	}
-	if len(terms) == 0 {
-		terms = rest
-	}
-	return Query{terms: terms, whole: strings.TrimSpace(Fold(text))}
-}
-
-// stopWords are English words that every text has.
-const stopWords = " a about all am an and any are as at be been but by can could did do does for from had has have he her him his how i if in is it its just me my no not of on or our she should so some than that the their them then there these they this those to was we were what when where which who why will with would you your "
-
-func stopWord(term string) bool { return strings.Contains(stopWords, " "+term+" ") }
-
-// Empty reports whether the query can match nothing because it has no term.
-func (q Query) Empty() bool { return len(q.terms) == 0 }
-
-// Score ranks document text for the query: 0 is no match, more is better. A
-// term counts whole, or less as the beginning of a word. A question in a whole
-// sentence finds what shares one word of meaning with it; the more is shared,
-// the better.
+// Score ranks one text for the query without knowing any other: 0 is no match,
+// more is better. A word counts whole, less in another of its forms, and least
+// as the beginning of a word. A question in a whole sentence finds what shares
+// one word of meaning with it; the more is shared, the better. A text without
+// the quoted words is no match.
+//
+// It is for lists short enough to be looked through, such as facts and notes;
+// messages are found by [Search].
 func (q Query) Score(text string) float64 {
 	if q.Empty() {
 		return 0
 	}
 	folded := Fold(text)
-	if !q.possible(folded) {
+	doc := Terms(folded)
+	if !q.inOrder(doc) {
 		return 0
 	}
-	counts := map[string]int{}
-	doc := Terms(folded)
+	counts, stems := map[string]int{}, map[string]int{}
+	stemmer := stemmer{}
 	for _, t := range doc {
 		counts[t]++
+		stems[stemmer.stem(t)]++
 	}
 	sum, matched := 0.0, 0
 	for _, t := range q.terms {
-		weight := termWeight(counts, t)
+		weight := t.weight(counts, stems)
 		if weight > 0 {
 			matched++
 		}
@@ -70,36 +42,52 @@ func (q Query) Score(text string) float64 {
 		return 0
 	}
 	sum *= float64(matched) / float64(len(q.terms))
-	if strings.Contains(folded, q.whole) {
+	if q.whole != "" && strings.Contains(folded, q.whole) {
 		sum *= 1.5
 	}
 	return sum / (1 + math.Log1p(float64(len(doc)))/8)
 }
 
-// possible is a cheap test that spares most texts from being cut into terms.
-func (q Query) possible(folded string) bool {
-	for _, t := range q.terms {
-		if strings.Contains(folded, t) {
-			return true
-		}
+// weight is what the term is worth in a document of these words.
+func (t queryTerm) weight(counts, stems map[string]int) float64 {
+	length := float64(utf8.RuneCountInString(t.form))
+	if n := counts[t.form]; n > 0 {
+		return (length + 1) / 4 * (1 + math.Log(float64(n))/2)
 	}
-	return false
-}
-
-func termWeight(counts map[string]int, term string) float64 {
-	if n := counts[term]; n > 0 {
-		return float64(utf8.RuneCountInString(term)+1) / 4 * (1 + math.Log(float64(n))/2)
+	if n := stems[t.stem]; n > 0 {
+		return (length + 1) / 5 * (1 + math.Log(float64(n))/2)
 	}
-	if utf8.RuneCountInString(term) < 2 {
+	if length < 2 {
 		return 0
 	}
 	for word := range counts {
-		if strings.HasPrefix(word, term) {
-			return float64(utf8.RuneCountInString(term)) / 8
+		if strings.HasPrefix(word, t.form) {
+			return length / 8
 		}
 	}
 	return 0
 }
 
-// Score ranks document text for query. See [Query.Score].
+// inOrder reports whether a document of these words holds every phrase.
+func (q Query) inOrder(doc []string) bool {
+	for _, p := range q.phrases {
+		if !contains(doc, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// contains reports whether part stands somewhere in doc.
+func contains(doc, part []string) bool {
+	for len(doc) >= len(part) {
+		if slices.Equal(doc[:len(part)], part) {
+			return true
+		}
+		doc = doc[1:]
+	}
+	return false
+}
+
+// Score ranks one text for query. See [Query.Score].
 func Score(query, text string) float64 { return NewQuery(query).Score(text) }

@@ -56,7 +56,7 @@ func Terms(text string) []string {
 		}
 		run = run[:0]
 	}
-	for it := words.FromString(Fold(text)); it.Next(); {
+	for it := words.FromString(strings.ReplaceAll(Fold(text), "’", "'")); it.Next(); {
 		word := it.Value()
 		if spaceless(word) {
 			run = append(run, []rune(word)...)

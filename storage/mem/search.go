@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"cairn/harness"
+	"cairn/storage/index"
 	"cairn/storage/internal/rules"
 )
 
@@ -20,19 +21,36 @@ func (v *Searcher) Search(ctx context.Context, query string, limit int) ([]harne
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	v.st.mu.Lock()
-	defer v.st.mu.Unlock()
-	s := rules.NewSearch(query, limit)
-	if s.Empty() {
+	q := index.NewQuery(query)
+	if q.Empty() {
 		return nil, nil
 	}
-	for id, have := range v.st.sessions {
+	v.st.mu.Lock()
+	defer v.st.mu.Unlock()
+	found, err := index.Search(q, nil, v.st.documents(), limit, index.Options{Text: v.st.messageText})
+	if err != nil {
+		return nil, err
+	}
+	return rules.Hits(q, found, v.st.messageText)
+}
+
+// documents returns all messages that can be found. The store is locked.
+func (st *Store) documents() []index.Doc {
+	var docs []index.Doc
+	for id, have := range st.sessions {
 		if have.info.Deleted != nil {
 			continue
 		}
 		for _, r := range have.records {
-			s.Look(id, r)
+			if d, ok := rules.Document(id, r); ok {
+				docs = append(docs, d)
+			}
 		}
 	}
-	return s.Hits(), nil
+	return docs
+}
+
+// messageText returns the text of a message that exists. The store is locked.
+func (st *Store) messageText(session string, message int) (string, error) {
+	return st.sessions[harness.SessionID(session)].records[message-1].Message.Text(), nil
 }

@@ -11,7 +11,32 @@ import (
 // excerptLength bounds an excerpt in characters.
 const excerptLength = 200
 
-// Search collects the best messages for a query.
+// Document returns the record as search sees it, and false if it is none that
+// can be found.
+func Document(id harness.SessionID, r harness.Record) (index.Doc, bool) {
+	if r.Kind != harness.RecordMessage || r.Message == nil || r.Message.Mark == harness.MarkNotice {
+		return index.Doc{}, false
+	}
+	return index.Doc{Session: string(id), Message: r.Seq, Speaker: r.Message.Name, At: r.At, Text: r.Message.Text()}, true
+}
+
+// Hits returns what was found with an excerpt of each message's text.
+func Hits(q index.Query, found []index.Match, text func(session string, message int) (string, error)) ([]harness.Hit, error) {
+	hits := make([]harness.Hit, len(found))
+	for i, m := range found {
+		whole, err := text(m.Session, m.Message)
+		if err != nil {
+			return nil, err
+		}
+		hits[i] = harness.Hit{
+			Session: harness.SessionID(m.Session), Message: m.Message,
+			Score: m.Score, Excerpt: q.Excerpt(whole, excerptLength),
+		}
+	}
+	return hits, nil
+}
+
+// Search collects the best messages for a query, each judged by itself.
 type Search struct {
 	query index.Query
 	limit int
@@ -28,15 +53,15 @@ func (s *Search) Empty() bool { return s.query.Empty() }
 
 // Look adds the record to the hits if it matches.
 func (s *Search) Look(id harness.SessionID, r harness.Record) {
-	if r.Kind != harness.RecordMessage || r.Message == nil || r.Message.Mark == harness.MarkNotice {
+	d, ok := Document(id, r)
+	if !ok {
 		return
 	}
-	text := r.Message.Text()
-	score := s.query.Score(text)
+	score := s.query.Score(d.Text)
 	if score == 0 {
 		return
 	}
-	s.hits = append(s.hits, harness.Hit{Session: id, Message: r.Seq, Score: score, Excerpt: s.query.Excerpt(text, excerptLength)})
+	s.hits = append(s.hits, harness.Hit{Session: id, Message: r.Seq, Score: score, Excerpt: s.query.Excerpt(d.Text, excerptLength)})
 	if s.limit > 0 && len(s.hits) >= 4*s.limit+64 {
 		s.rank()
 	}

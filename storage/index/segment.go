@@ -1,0 +1,175 @@
+package index
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// Doc is one message as search sees it.
+type Doc struct {
+	// Session and Message name it. Message is its 1-based number in the session.
+	Session string
+	Message int
+	// Speaker is the name of who said it, if one is known. It is found like a
+	// word of the text.
+	Speaker string
+	// At is when it was said; of messages that match alike the later is better.
+	At   time.Time
+	Text string
+}
+
+// Format is the version of what [Build] makes, its first byte. A change of what
+// a segment holds, and of how words become terms, is a new one: [OpenSegment]
+// refuses another, and the segment is built again from the messages.
+const Format = 1
+
+// Parts of a segment, each preceded by its length in the header.
+const (
+	partRuns = iota
+	partNumbers
+	partTimes
+	partLengths
+	partTerms
+	partPostings
+	partForms
+	parts
+)
+
+// Build encodes the postings of docs, some hundred to thousand messages, as one
+// immutable segment. The order of docs does not matter; of two docs with the
+// same name the last counts. Equal docs give equal bytes.
+func Build(docs []Doc) []byte {
+	docs = ordered(docs)
+	b := builder{stems: stemmer{}, postings: map[string]*posting{}, forms: map[string]string{}}
+	for i, d := range docs {
+		b.add(i, d)
+	}
+	return b.encode(docs)
+}
+
+// ordered returns docs sorted by name, without the ones that a later replaces.
+func ordered(docs []Doc) []Doc {
+	sorted := slices.Clone(docs)
+	slices.Reverse(sorted)
+	slices.SortStableFunc(sorted, func(a, b Doc) int {
+		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Message, b.Message))
+	})
+	return slices.CompactFunc(sorted, func(a, b Doc) bool { return a.Session == b.Session && a.Message == b.Message })
+}
+
+type builder struct {
+	stems    stemmer
+	postings map[string]*posting
+	// forms maps words to the stem that they are looked up by, where that is no
+	// beginning of the word: a half-typed word finds its stem here.
+	forms   map[string]string
+	lengths []byte
+	tokens  int
+}
+
+// posting is where one term occurs, encoded as it will be stored.
+type posting struct {
+	last, docs int
+	bytes      []byte
+}
+
+// add counts the terms of one document.
+func (b *builder) add(i int, d Doc) {
+	counts, length := map[string]int{}, 0
+	for _, form := range append(Terms(d.Speaker), Terms(d.Text)...) {
+		stem := b.stems.stem(form)
+		if stem != form {
+			b.forms[form] = stem
+		}
+		counts[stem]++
+		if !stopWord(form) {
+			length++
+		}
+	}
+	for stem, n := range counts {
+		p := b.postings[stem]
+		if p == nil {
+			p = &posting{last: -1}
+			b.postings[stem] = p
+		}
+		p.add(i, n)
+	}
+	b.lengths = append(b.lengths, packLength(length))
+	b.tokens += length
+}
+
+// add appends document doc, in which the term occurs n times: the distance from
+// the last document, doubled, and one more if a count follows.
+func (p *posting) add(doc, n int) {
+	step := uint64(doc-p.last) << 1
+	if n > 1 {
+		p.bytes = binary.AppendUvarint(p.bytes, step|1)
+		p.bytes = binary.AppendUvarint(p.bytes, uint64(n))
+	} else {
+		p.bytes = binary.AppendUvarint(p.bytes, step)
+	}
+	p.last = doc
+	p.docs++
+}
+
+func (b *builder) encode(docs []Doc) []byte {
+	var p [parts][]byte
+	p[partRuns], p[partNumbers], p[partTimes] = encodeNames(docs)
+	p[partLengths] = b.lengths
+	var terms, forms dictBuilder
+	ordinals := map[string]int{}
+	for i, term := range slices.Sorted(maps.Keys(b.postings)) {
+		ordinals[term] = i
+		terms.add(term, len(b.postings[term].bytes))
+		p[partPostings] = append(p[partPostings], b.postings[term].bytes...)
+	}
+	for _, form := range slices.Sorted(maps.Keys(b.forms)) {
+		forms.add(form, ordinals[b.forms[form]])
+	}
+	p[partTerms], p[partForms] = terms.encode(), forms.encode()
+	out := []byte{Format}
+	out = binary.AppendUvarint(out, uint64(len(docs)))
+	out = binary.AppendUvarint(out, uint64(b.tokens))
+	for _, part := range p {
+		out = binary.AppendUvarint(out, uint64(len(part)))
+	}
+	for _, part := range p {
+		out = append(out, part...)
+	}
+	return out
+}
+
+// encodeNames returns the sessions with the number of their messages, the
+// messages' numbers and their times.
+func encodeNames(docs []Doc) (runs, numbers, times []byte) {
+	last := int64(0)
+	for start := 0; start < len(docs); {
+		end, before := start, 0
+		for ; end < len(docs) && docs[end].Session == docs[start].Session; end++ {
+			numbers = binary.AppendUvarint(numbers, uint64(docs[end].Message-before))
+			before = docs[end].Message
+			at := int64(0)
+			if !docs[end].At.IsZero() {
+				at = docs[end].At.Unix()
+			}
+			times = binary.AppendVarint(times, at-last)
+			last = at
+		}
+		runs = binary.AppendUvarint(runs, uint64(len(docs[start].Session)))
+		runs = append(runs, docs[start].Session...)
+		runs = binary.AppendUvarint(runs, uint64(end-start))
+		start = end
+	}
+	return runs, numbers, times
+}
+
+// packLength keeps a count to about four percent in one byte.
+func packLength(n int) byte {
+	return byte(min(255, math.Round(16*math.Log2(1+float64(n)))))
+}
+
+func unpackLength(b byte) float64 { return math.Exp2(float64(b)/16) - 1 }

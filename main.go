@@ -25,6 +25,7 @@ import (
 	"cairn/harness/policy"
 	"cairn/harness/run"
 	"cairn/harness/tool"
+	"cairn/harness/tool/recall"
 	"cairn/harness/tool/standard"
 	"cairn/storage/bolt"
 	"cairn/storage/mem"
@@ -229,8 +230,12 @@ func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
 // result.
 func tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
 	c := setup.Config.Tools
+	var history recall.History
+	if s.Facts != nil { // without memory nothing is looked up elsewhere
+		history = recall.History{Search: s.Search, Sessions: s.Sessions, Transcript: s.Transcript}
+	}
 	return standard.New(standard.Options{
-		Facts: s.Facts, Notes: s.Notes, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
+		Facts: s.Facts, Notes: s.Notes, History: history, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
 		PrivateAddresses: c.PrivateAddresses, Off: c.Off, Secrets: setup.Secrets(os.Environ()), Log: setup.Log,
 		// A tool that does not heed its end is left behind soon: a session that
 		// another window asks for is let go within 2 s.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -123,27 +124,48 @@ func by(text, who string) string {
 }
 
 // remembered returns the line that tells of a fact or note which the message, a
-// tool's result, says was stored: "remembered f12: (general) Likes tea". It is
-// empty if nothing was.
+// tool's result, says was written: "remembered f12: (general) Likes tea",
+// "updated f12 to v2: …" or "forgot n3: …". It is empty if nothing was.
 func remembered(m harness.Message) string {
 	for _, p := range m.Parts {
-		if p.Result == nil || p.Result.Name != recall.SaveTool || p.Result.Failed {
+		if p.Result == nil || p.Result.Failed {
 			continue
 		}
-		text, ok := strings.CutPrefix(p.Result.Text, recall.Saved)
-		if !ok {
-			continue
+		if text := written(p.Result.Name, p.Result.Text); text != "" {
+			return text
 		}
-		text, _, _ = strings.Cut(text, "\n")
-		// "[fact/f12] …" and "[note/n3] …" name what was stored.
-		if name, rest, ok := strings.Cut(text, "] "); ok {
-			if _, id, ok := strings.Cut(name, "/"); ok {
-				return "remembered " + id + ": " + rest
-			}
-		}
-		return "remembered: " + text
 	}
 	return ""
+}
+
+// written returns the line of one result.
+func written(name, text string) string {
+	word, begins := "", ""
+	switch name {
+	case recall.SaveTool:
+		word, begins = "remembered", recall.Saved
+	case recall.UpdateTool:
+		word, begins = "updated", recall.Updated
+	case recall.ForgetTool:
+		word, begins = "forgot", recall.Forgotten
+	default:
+		return ""
+	}
+	text, ok := strings.CutPrefix(text, begins)
+	if !ok {
+		return ""
+	}
+	text, more, _ := strings.Cut(text, "\n")
+	// "[fact/f12] …" and "[note/n3] …" name what was written.
+	if mark, rest, ok := strings.Cut(text, "] "); ok {
+		if _, id, ok := strings.Cut(mark, "/"); ok {
+			if version, ok := recall.Version(more); ok && name == recall.UpdateTool {
+				id = fmt.Sprintf("%s to v%d", id, version)
+			}
+			return word + " " + id + ": " + rest
+		}
+	}
+	return word + ": " + text
 }
 
 // mended says what the loop mended, in words for each of its reasons.

@@ -7,6 +7,7 @@ import (
 	"cairn/harness"
 	"cairn/harness/loop"
 	"cairn/harness/tool"
+	"cairn/harness/tool/recall"
 )
 
 func TestDigestIsOfTheExactCallAndWhatWasShown(t *testing.T) {
@@ -89,6 +90,30 @@ func TestADecisionIsToldWithWhoFirst(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("it is told as %q, not %q", got, want)
+		}
+	}
+}
+
+// Every write to memory is one line that says what and which.
+func TestWritesToMemoryAreTold(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ tool, text, want string }{
+		{recall.SaveTool, "Remembered: [fact/f12] (taste) Likes tea", "remembered f12: (taste) Likes tea"},
+		{recall.SaveTool, "Remembered already: [fact/f12] (taste) Likes tea", ""},
+		{recall.UpdateTool, "Updated: [fact/f12] (taste) Likes [odd] tea\n(version 3; before it was: [fact/f12] (taste) Hates tea)", "updated f12 to v3: (taste) Likes [odd] tea"},
+		{recall.UpdateTool, "It is so already: [fact/f12] (taste) Likes tea", ""},
+		{recall.ForgetTool, "Forgotten: [note/n3] Kettle — boils\n(It is in the trash)", "forgot n3: Kettle — boils"},
+		{recall.ForgetTool, "It is forgotten already: [note/n3] Kettle", ""},
+		{recall.RecallTool, "Remembered: [fact/f12] (taste) Likes tea", ""},
+		{"other", "Forgotten: [fact/f12] (taste) Likes tea", ""},
+	} {
+		m := resultMessage(harness.ToolResult{Name: tc.tool, Text: tc.text})
+		if got := remembered(m); got != tc.want {
+			t.Errorf("%s with %q is told as %q, not %q", tc.tool, tc.text, got, tc.want)
+		}
+		m.Parts[0].Result.Failed = true
+		if got := remembered(m); got != "" {
+			t.Errorf("a failed %s is told as %q", tc.tool, got)
 		}
 	}
 }

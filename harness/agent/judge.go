@@ -161,8 +161,9 @@ func (t *Turn) toolCall(c harness.ToolCall) tool.Call {
 // into this turn: what a tool gave that ran. What the memory tools say is
 // cairn's own, and so is what is said instead of a run or of an answer.
 func (t *Turn) foreign() bool {
+	own := recall.Tools()
 	for _, name := range t.state.Ran() {
-		if name == recall.SaveTool || name == recall.RecallTool {
+		if slices.Contains(own, name) {
 			continue
 		}
 		if tl, ok := t.Steps.Tools.Lookup(name); !ok || !tl.Question {

@@ -403,7 +403,7 @@ func TestCallThatCannotRunLeavesNoBeginning(t *testing.T) {
 
 func TestForeignTextIsWhatToolsThatRanGave(t *testing.T) {
 	t.Parallel()
-	for name, foreign := range map[string]bool{"fetch": true, "save_memory": false, "recall_memories": false, "nothing": false, "denied": false} {
+	for name, foreign := range map[string]bool{"fetch": true, "save_memory": false, "recall_memories": false, "update_memory": false, "forget_memory": false, "search_history": true, "nothing": false, "denied": false} {
 		var seen []bool
 		look := free(t, "look", func(_ context.Context, c tool.Call) (string, error) {
 			seen = append(seen, c.Foreign)
@@ -411,7 +411,8 @@ func TestForeignTextIsWhatToolsThatRanGave(t *testing.T) {
 		})
 		ok := func(context.Context, tool.Call) (string, error) { return "text", nil }
 		var ran atomic.Int32
-		tools := with(t, look, free(t, "fetch", ok), free(t, "save_memory", ok), free(t, "recall_memories", ok), asking(t, "denied", &ran))
+		tools := with(t, look, free(t, "fetch", ok), free(t, "save_memory", ok), free(t, "recall_memories", ok),
+			free(t, "update_memory", ok), free(t, "forget_memory", ok), free(t, "search_history", ok), asking(t, "denied", &ran))
 		n := 0
 		m := answering(func(context.Context, model.Request, func(model.Delta)) (model.Reply, error) {
 			n++

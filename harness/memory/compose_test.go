@@ -12,6 +12,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/model"
+	"cairn/harness/tool/recall"
 )
 
 // shelf answers lists from memory: every fact and note with a word of the query.
@@ -256,7 +257,7 @@ func TestComposeSendsNoForeignSignature(t *testing.T) {
 
 func TestDefaultSystemNamesTheMemoryTools(t *testing.T) {
 	t.Parallel()
-	for _, word := range []string{"save_memory", "recall_memories", "<remembered>"} {
+	for _, word := range append(recall.Tools(), recall.HistoryTool, "<remembered>") {
 		if !strings.Contains(DefaultSystem, word) {
 			t.Errorf("no %q in the default system prompt", word)
 		}

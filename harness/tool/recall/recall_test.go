@@ -85,7 +85,7 @@ func TestOnlyToolsForStoresGivenAppear(t *testing.T) {
 		t.Errorf("without stores: %v", got)
 	}
 	for _, set := range []*tool.Set{tools(t, &shelf{}, nil), tools(t, nil, &board{}), tools(t, &shelf{}, &board{})} {
-		if got := strings.Join(set.Names(), " "); got != "save_memory recall_memories" {
+		if got := strings.Join(set.Names(), " "); got != "save_memory recall_memories update_memory forget_memory" {
 			t.Errorf("got %q", got)
 		}
 	}

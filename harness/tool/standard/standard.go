@@ -7,6 +7,7 @@ package standard
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"cairn/harness"
@@ -25,6 +26,9 @@ type Options struct {
 	// given.
 	Facts harness.Facts
 	Notes harness.Notes
+	// History is where earlier conversations are searched; without its Search
+	// there is no tool for it.
+	History recall.History
 	// Roots are directories besides the working one that files may be in.
 	Roots []string
 	// Env are names of further environment variables that commands get.
@@ -51,6 +55,7 @@ func New(o Options) (*tool.Set, error) {
 	}
 	for _, register := range []func() error{
 		func() error { return recall.RegisterMemoryTools(set, o.Facts, o.Notes) },
+		func() error { return recall.RegisterHistoryTool(set, o.History) },
 		func() error { return files.Register(set, files.Options{Roots: o.Roots}) },
 		func() error { return shell.Register(set, shell.Options{Env: o.Env, Timeout: o.CommandTimeout}) },
 		func() error { return web.Register(set, web.Options{AllowPrivate: o.PrivateAddresses}) },
@@ -69,7 +74,10 @@ func New(o Options) (*tool.Set, error) {
 }
 
 // memoryTool reports whether a tool is there only with a memory.
-func memoryTool(name string) bool { return name == recall.SaveTool || name == recall.RecallTool }
+func memoryTool(name string) bool { return slices.Contains(memoryTools(), name) }
+
+// memoryTools are the names of those.
+func memoryTools() []string { return append(recall.Tools(), recall.HistoryTool) }
 
 // Names returns the names of all tools that a set of this package may have.
 func Names() []string {
@@ -77,5 +85,5 @@ func Names() []string {
 	if err != nil {
 		return nil // no shell, for one: nothing to check names against
 	}
-	return append([]string{recall.SaveTool, recall.RecallTool}, set.Names()...)
+	return append(memoryTools(), set.Names()...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/tool"
+	"cairn/harness/tool/recall"
 	"cairn/harness/tool/standard"
 	"cairn/storage/mem"
 )
@@ -17,18 +18,21 @@ import (
 func TestAllToolsAreThereUnlessSwitchedOff(t *testing.T) {
 	t.Parallel()
 	m := mem.New(nil)
-	all, err := standard.New(standard.Options{Facts: m.Facts(), Notes: m.Notes()})
+	all, err := standard.New(standard.Options{
+		Facts: m.Facts(), Notes: m.Notes(),
+		History: recall.History{Search: m.Searcher(), Sessions: m.Sessions(), Transcript: m.Transcript()},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if names := standard.Names(); !slices.Equal(names, all.Names()) {
 		t.Errorf("the names are %v, the tools %v", names, all.Names())
 	}
-	less, err := standard.New(standard.Options{Off: []string{"run_command", "save_memory"}})
+	less, err := standard.New(standard.Options{Off: []string{"run_command", "save_memory", "search_history"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, gone := range []string{"run_command", "save_memory", "recall_memories"} {
+	for _, gone := range []string{"run_command", "save_memory", "recall_memories", "forget_memory", "search_history"} {
 		if slices.Contains(less.Names(), gone) {
 			t.Errorf("%s is offered", gone)
 		}

@@ -101,6 +101,7 @@ const (
 	modeView
 	modeForm
 	modeHistory
+	modeChoose
 )
 
 // Model is the screen. It is a value: Update returns the next one.
@@ -112,28 +113,35 @@ type Model struct {
 	present       harness.SessionID
 	width, height int
 
-	tab    tab
-	mode   mode
-	lists  [tabs]list
-	filter widget.Field
-	form   form
-	drafts map[string]form // by id, or by kind for new things
-	past   past
-	page   page // what is read now: one thing, or a revision of it
-	notice notice
-	gone   []string // ids that u brings back, last last
-	back   string   // the id that is to come back once the store has forgotten it
+	tab     tab
+	mode    mode
+	lists   [tabs]list
+	filter  widget.Field
+	narrow  narrowed
+	order   order
+	chooser chooser
+	form    form
+	drafts  map[string]form // by id, or by kind for new things
+	past    past
+	page    page // what is read now: one thing, or a revision of it
+	notice  notice
+	deeds   []deed // what u takes back, last last
+	back    string // the id that is to come back once the store has forgotten it
+	// merging is the fact that is to become part of another one.
+	merging string
+	// away says that the screen was left for a source, to come back to as it was.
+	away bool
 
 	loading loading
 	origin  origin
 }
 
 // notice is the line that tells what happened. The next key takes it away, but
-// an offer to undo stays while one only moves about.
+// an offer stays while one only moves about.
 type notice struct {
 	text   string
 	failed bool
-	undo   bool
+	stays  bool
 }
 
 // New returns the screen, empty until Open.
@@ -152,19 +160,25 @@ func New(ctx context.Context, c Config) Model {
 
 // Open brings the screen to the front and reads the memory anew. New notes
 // belong to the present session, which may be empty. A form that was being
-// filled in is still there.
+// filled in is still there. Whoever left for a source comes back to where it
+// was.
 func (m Model) Open(present harness.SessionID) (Model, tea.Cmd) {
 	m.front, m.present, m.notice = true, present, notice{}
+	m.origin.of = "" // a chat may have been deleted or brought back since
+	if m.away {
+		m.away = false
+		return m.load()
+	}
 	if m.mode != modeForm {
 		m.mode = modeList
-		m.filter = widget.Line("")
-		m = m.match()
+		m = m.showAll()
 	}
 	return m.load()
 }
 
 // Inspect opens the screen at a fact or note, by id.
 func (m Model) Inspect(present harness.SessionID, id string) (Model, tea.Cmd) {
+	m.away = false
 	m, cmd := m.Open(present)
 	if m.mode == modeForm {
 		return m, cmd
@@ -199,6 +213,8 @@ func (m Model) Bindings() []render.Binding {
 		b = m.filterKeys()
 	case modeView:
 		b = m.viewKeys()
+	case modeChoose:
+		b = m.chooseKeys()
 	default:
 		b = m.listKeys()
 	}
@@ -248,6 +264,10 @@ func (m Model) acting() []render.Binding {
 	if ok && e.state() == harness.StateTrashed {
 		trashed = "it is in the trash: " + m.key("browser.undo", "u") + " brings it back"
 	}
+	single := ""
+	if ok && e.kind == note {
+		single = "notes are not merged"
+	}
 	pin, off := "pin", "off"
 	if e.pinned() {
 		pin = "unpin"
@@ -260,8 +280,10 @@ func (m Model) acting() []render.Binding {
 		{Action: "browser.pin", Keys: []string{"p"}, Help: pin, Group: keyGroup, Rank: 5, Off: trashed},
 		{Action: "browser.off", Keys: []string{"o"}, Help: off, Group: keyGroup, Rank: 6, Off: trashed},
 		{Action: "browser.forget", Keys: []string{"d"}, Help: "forget", Group: keyGroup, Rank: 4, Off: trashed},
+		{Action: "browser.merge", Keys: []string{"m"}, Help: "merge", Group: keyGroup, Rank: 15, Off: first(trashed, single)},
+		{Action: "browser.external", Keys: []string{"E"}, Help: "$EDITOR", Group: keyGroup, Rank: 16, Off: trashed},
 		{Action: "browser.history", Keys: []string{"h"}, Help: "history", Group: keyGroup, Rank: 7, Off: none},
-		{Action: "browser.source", Keys: []string{"enter"}, Help: "its source", Group: keyGroup, Rank: 8, Off: first(none, e.noSource())},
+		{Action: "browser.source", Keys: []string{"enter"}, Help: "its source", Group: keyGroup, Rank: 8, Off: first(none, m.unreachable(e))},
 	}
 }
 
@@ -270,8 +292,8 @@ func (m Model) listKeys() []render.Binding {
 	switch _, ok := m.selected(); {
 	case m.tab == tabTrash && !ok:
 		undo = "nothing is selected"
-	case m.tab != tabTrash && len(m.gone) == 0:
-		undo = "nothing was forgotten here"
+	case m.tab != tabTrash:
+		undo = m.nothingDone()
 	}
 	undoHelp, undoRank := "undo", 9
 	if m.tab == tabTrash {
@@ -285,11 +307,22 @@ func (m Model) listKeys() []render.Binding {
 	if _, ok := m.selected(); !ok {
 		none = "nothing is selected"
 	}
+	uncategorised, unfiltered, all := "", "", 2
+	if m.tab == tabNotes {
+		uncategorised = "notes have no category"
+	}
+	if !m.filtering(m.tab) {
+		unfiltered, all = "everything is shown", 0
+	}
 	out := append(m.acting(),
 		render.Binding{Action: "browser.new", Keys: []string{"n"}, Help: "new " + m.newKind().String(), Group: keyGroup, Rank: 2, Off: add},
 		render.Binding{Action: "browser.undo", Keys: []string{"u", "ctrl+_"}, Help: undoHelp, Group: keyGroup, Rank: undoRank, Off: undo},
 		render.Binding{Action: "browser.view", Keys: []string{"v", "right"}, Help: "read", Group: keyGroup, Rank: 10, Off: none},
 		render.Binding{Action: "browser.filter", Keys: []string{"/"}, Help: "search", Group: keyGroup, Rank: 3},
+		render.Binding{Action: "browser.category", Keys: []string{"c"}, Help: "category", Group: keyGroup, Rank: 12, Off: uncategorised},
+		render.Binding{Action: "browser.tag", Keys: []string{"t"}, Help: "tag", Group: keyGroup, Rank: 13},
+		render.Binding{Action: "browser.sort", Keys: []string{"s"}, Help: "sort", Group: keyGroup, Rank: 14},
+		render.Binding{Action: "browser.show-all", Keys: []string{"x"}, Help: "show all", Group: keyGroup, Rank: all, Off: unfiltered},
 		render.Binding{Action: "browser.facts", Keys: []string{"1"}, Help: "facts", Group: keyGroup},
 		render.Binding{Action: "browser.notes", Keys: []string{"2"}, Help: "notes", Group: keyGroup},
 		render.Binding{Action: "browser.trash", Keys: []string{"3"}, Help: "trash", Group: keyGroup},
@@ -301,8 +334,18 @@ func (m Model) listKeys() []render.Binding {
 }
 
 func (m Model) viewKeys() []render.Binding {
-	out := append(m.acting(), render.Binding{Action: "browser.leave", Keys: []string{"esc", "left", "v", "ctrl+c"}, Help: "back to the list", Group: keyGroup, Rank: 3})
+	out := append(m.acting(),
+		render.Binding{Action: "browser.undo", Keys: []string{"u", "ctrl+_"}, Help: "undo", Group: keyGroup, Rank: 9, Off: m.nothingDone()},
+		render.Binding{Action: "browser.leave", Keys: []string{"esc", "left", "v", "ctrl+c"}, Help: "back to the list", Group: keyGroup, Rank: 3})
 	return append(out, moving()...)
+}
+
+// nothingDone says why there is nothing to undo; empty means there is something.
+func (m Model) nothingDone() string {
+	if len(m.deeds) == 0 {
+		return "there is nothing to undo"
+	}
+	return ""
 }
 
 // newKind is what n makes here: a note among notes, else a fact.

@@ -29,6 +29,7 @@ func TestGoldenScreens(t *testing.T) {
 			s.keys("/").types("vat").golden("filtered")
 			s.keys("esc", "2").golden("notes").keys("e").golden("edit-note")
 			s.keys("esc", "3").golden("trash")
+			s.keys("1", "c").golden("categories").keys("down", "enter").golden("narrowed")
 			open(t, empty(), w, h).golden("empty").keys("n").golden("new-fact")
 		})
 	}
@@ -77,7 +78,7 @@ func TestForgetAndUndo(t *testing.T) {
 	if m.fact(t, "f6").State != harness.StateActive || !m.fact(t, "f4").Pinned {
 		t.Error("undo did not bring both back as they were")
 	}
-	s.keys("u").shows("Nothing was forgotten here.")
+	s.keys("u").shows("There is nothing to undo.")
 }
 
 func TestUndoPressedBeforeTheStoreForgotStillUndoes(t *testing.T) {
@@ -99,7 +100,7 @@ func TestForgettingThatFailsPutsItBack(t *testing.T) {
 	s := open(t, m, 80, 24).on("f6")
 	m.fail = errors.New("the disk is full")
 	s.keys("d").selectedIs("f6").shows("the disk is full")
-	s.keys("u").shows("Nothing was forgotten here.")
+	s.keys("u").shows("There is nothing to undo.")
 }
 
 func TestRestoreFromTheTrash(t *testing.T) {
@@ -237,6 +238,11 @@ func TestEverySizeHoldsEveryState(t *testing.T) {
 		{"3"},
 		{"e", "x", "esc"},
 		{"enter"},
+		{"c"},
+		{"t", "end"},
+		{"c", "down", "enter"},
+		{"t", "down", "enter", "/", "v"},
+		{"s", "s", "m", "down", "m"},
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		w, h := rapid.IntRange(-1, 130).Draw(rt, "width"), rapid.IntRange(-1, 45).Draw(rt, "height")

@@ -168,22 +168,19 @@ func later(a, b time.Time) time.Time {
 // list is the entries of a tab and the selected one. Its slices are replaced,
 // never changed.
 type list struct {
-	entries []entry
-	rows    []int // indexes of the entries that the filter lets through
+	read    []entry // as the store gave them
+	entries []entry // sorted
+	rows    []int   // indexes of the entries that the filter lets through
 	at      int
 	sel     string // the id that at is on
 	top     int
 }
 
-func (l list) fill(entries []entry, words []string, hidden map[string]bool) list {
-	l.entries = entries
-	return l.match(words, hidden)
-}
-
-func (l list) match(words []string, hidden map[string]bool) list {
+// match chooses the rows anew.
+func (l list) match(passes func(*entry) bool) list {
 	l.rows = make([]int, 0, len(l.entries))
 	for i := range l.entries {
-		if e := &l.entries[i]; widget.Has(e.folded, words) && !hidden[e.id()] {
+		if passes(&l.entries[i]) {
 			l.rows = append(l.rows, i)
 		}
 	}

@@ -227,7 +227,9 @@ func (m Model) onEditedOutside(msg editedOutside) Model {
 	case msg.n != m.form.n || m.mode != modeForm:
 		m.notice = notice{text: "The form was left meanwhile; the editor's text was not taken.", failed: true}
 	case msg.err != nil:
-		m.notice = m.fail(fmt.Errorf("edit in $EDITOR: %w", msg.err))
+		m.notice = m.fail(fmt.Errorf("nothing was changed: %w", msg.err))
+	case strings.TrimSpace(msg.text) == "":
+		m.notice = notice{text: "The editor left no text, so nothing was changed.", failed: true}
 	default:
 		b := &m.form.boxes[m.form.big()]
 		if text := strings.TrimSuffix(msg.text, "\n"); text != b.field.Text() {
@@ -251,6 +253,7 @@ var (
 type saved struct {
 	n       int
 	entry   entry // what is stored now, also for errMoved and errTrashed
+	before  entry // what was stored before, none for what is new
 	created bool
 	err     error
 }
@@ -274,10 +277,10 @@ func (m Model) save() (Model, tea.Cmd) {
 	return m, func() tea.Msg {
 		out := saved{n: f.n}
 		if f.kind == note {
-			out.entry, out.err = saveNote(ctx, c.Notes, f, present)
+			out.before, out.entry, out.err = saveNote(ctx, c.Notes, f, present)
 			out.created = true
 		} else {
-			out.entry, out.created, out.err = saveFact(ctx, c.Facts, f)
+			out.before, out.entry, out.created, out.err = saveFact(ctx, c.Facts, f)
 		}
 		return out
 	}
@@ -301,16 +304,22 @@ func (m Model) onSaved(msg saved) (Model, tea.Cmd) {
 			m = m.keep(m.form)
 		}
 	}
-	m.notice = notice{text: fmt.Sprintf("Saved %s as v%d.", e.id(), e.revision())}
+	undo := m.key("browser.undo", "u")
+	m.notice = notice{text: fmt.Sprintf("Saved %s as v%d. %s undoes it.", e.id(), e.revision(), undo), stays: true}
 	switch {
 	case !msg.created:
 		m.notice = notice{text: fmt.Sprintf("%s says this already, so nothing was added; %s brings your text back: \"%s\"", e.id(), m.key("browser.new", "n"), m.brief(e)), failed: true}
-	case e.revision() == 1:
-		m.notice = notice{text: fmt.Sprintf("Saved %s.", e.id())}
+	case msg.before.state() == harness.StateTrashed:
+		m = m.did(deed{what: didMake, id: e.id(), after: e})
+	case msg.before.id() == "":
+		m.notice = notice{text: fmt.Sprintf("Saved %s. %s undoes it.", e.id(), undo), stays: true}
+		m = m.did(deed{what: didMake, id: e.id(), after: e})
+	default:
+		m = m.did(deed{what: didChange, id: e.id(), before: msg.before, after: e})
 	}
 	m.tab = tabOf(e.id())
-	if !widget.Has(e.folded, widget.Words(m.filter.Text())) {
-		m.filter = widget.Line("")
+	if !m.passes(m.tab)(&e) {
+		m = m.showAll()
 	}
 	m = m.patch(e)
 	m.lists[m.tab] = m.lists[m.tab].selectID(e.id())

@@ -136,11 +136,12 @@ func (m Model) Cursor() (x, y int, visible bool) {
 		}
 	case modeFilter:
 		l := m.layout(m.width, m.height)
-		if l.search < 0 || l.left < len(searchPrompt)+2 {
+		prompt := render.Width(m.searchPrompt(l.left))
+		if l.search < 0 || l.left < prompt+2 {
 			return 0, 0, false
 		}
-		_, x, _ = m.filter.Draw(max(l.left-len(searchPrompt)-1, 1), 1)
-		return len(searchPrompt) + x, l.search, true
+		_, x, _ = m.filter.Draw(max(l.left-prompt-1, 1), 1)
+		return prompt + x, l.search, true
 	default:
 	}
 	return 0, 0, false

@@ -91,22 +91,15 @@ func (m Model) onRecalled(msg recalled) Model {
 // goBack makes an old revision the current one: an edit like any other, so
 // what is current now stays in the history.
 func (m Model) goBack() (Model, tea.Cmd) {
-	old := m.past.revisions[m.past.at]
+	old, now := m.past.revisions[m.past.at], m.past.revisions[0]
 	m.mode = modeList
 	ctx, c := m.ctx, m.c
 	return m, func() tea.Msg {
-		var out changed
+		out := changed{before: now}
 		if old.kind == note {
-			var n harness.Note
-			n, out.err = c.Notes.Edit(ctx, old.id(), harness.NoteEdit{Title: &old.note.Title, Body: &old.note.Body, Tags: &old.note.Tags})
-			out.entry = ofNote(n)
+			out.entry, out.err = editNote(ctx, c, old.id(), harness.NoteEdit{Title: &old.note.Title, Body: &old.note.Body, Tags: &old.note.Tags})
 		} else {
-			var f harness.Fact
-			f, out.err = c.Facts.Edit(ctx, old.id(), harness.FactEdit{Text: &old.fact.Text, Category: &old.fact.Category, Tags: &old.fact.Tags})
-			out.entry = ofFact(f)
-		}
-		if out.err != nil {
-			out.err = fmt.Errorf("edit %s: %w", old.id(), out.err)
+			out.entry, out.err = editFact(ctx, c, old.id(), harness.FactEdit{Text: &old.fact.Text, Category: &old.fact.Category, Tags: &old.fact.Tags})
 		}
 		out.said = fmt.Sprintf("%s is as it was in v%d again, now v%d.", old.id(), old.revision(), out.entry.revision())
 		return out

@@ -48,9 +48,9 @@ type (
 		err     error
 	}
 	changed struct { // pinned, switched off or on, or an old revision made current
-		entry entry
-		said  string
-		err   error
+		before, entry entry
+		said          string
+		err           error
 	}
 	forgotten struct {
 		id  string
@@ -131,10 +131,10 @@ func (m Model) onListed(msg listed) (Model, tea.Cmd) {
 		if !again {
 			m.loading.hidden = stillBusy(m.loading.hidden)
 		}
-		words := widget.Words(m.filter.Text())
 		for t := range m.lists {
-			m.lists[t] = m.lists[t].fill(msg.lists[t], words, m.hidden(tab(t)))
+			m.lists[t].read = msg.lists[t]
 		}
+		m = m.resort()
 	}
 	var next tea.Cmd
 	if again && m.front {
@@ -193,11 +193,22 @@ func (m Model) show(id string) Model {
 
 // match filters the lists anew.
 func (m Model) match() Model {
-	words := widget.Words(m.filter.Text())
 	for t := range m.lists {
-		m.lists[t] = m.lists[t].match(words, m.hidden(tab(t)))
+		m.lists[t] = m.lists[t].match(m.passes(tab(t)))
 	}
 	return m
+}
+
+// unreachable says why the source of an entry cannot be gone to; empty means
+// that it can, as far as is known.
+func (m Model) unreachable(e entry) string {
+	if why := e.noSource(); why != "" {
+		return why
+	}
+	if m.origin.of == e.source().Session && m.origin.gone {
+		return "the chat it comes from is in the trash"
+	}
+	return ""
 }
 
 // look finds out what the chat is called that the selected thing comes from.

@@ -34,6 +34,8 @@ func (m Model) emptyWords() string {
 		return ""
 	case !m.has(fact) && m.tab == tabFacts, !m.has(note) && m.tab == tabNotes:
 		return "This memory is off."
+	case m.filter.Empty() && m.filtering(m.tab):
+		return fmt.Sprintf("Nothing here: %s. %s shows all.", m.chips(m.tab), m.key("browser.show-all", "x"))
 	case !m.filter.Empty():
 		return fmt.Sprintf("Nothing matches \"%s\". %s and esc show all.", strings.TrimSpace(m.filter.Text()), m.key("browser.filter", "/"))
 	case m.tab == tabFacts:
@@ -48,8 +50,11 @@ func (m Model) emptyWords() string {
 // row is one entry: id, text, tags, and what is special about it.
 func (m Model) row(e entry, selected bool, width int) string {
 	mark := "  "
-	if selected {
+	switch {
+	case selected:
 		mark = "> "
+	case e.id() == m.merging:
+		mark = "+ "
 	}
 	left := mark + render.Pad(m.oneLine(e.id(), 8), 4) + " "
 	right := m.rowEnd(e, width)

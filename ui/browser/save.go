@@ -10,8 +10,9 @@ import (
 )
 
 // saveFact stores a form as a new fact or as a new revision of an old one. The
-// fact is returned with errMoved and errTrashed too.
-func saveFact(ctx context.Context, facts harness.Facts, f form) (e entry, created bool, err error) {
+// fact is returned with errMoved and errTrashed too. Before is what was stored
+// until then, nothing for a new fact.
+func saveFact(ctx context.Context, facts harness.Facts, f form) (before, e entry, created bool, err error) {
 	text := strings.TrimSpace(f.boxes[factText].field.Text())
 	category := strings.TrimSpace(f.boxes[factCategory].field.Text())
 	if category == "" {
@@ -23,23 +24,22 @@ func saveFact(ctx context.Context, facts harness.Facts, f form) (e entry, create
 			Session: harness.NoSession, Text: text, Category: category, Tags: tags, By: harness.ByYou, State: harness.StateActive,
 		}, f.key)
 		if err != nil {
-			return entry{}, false, fmt.Errorf("save fact: %w", err)
+			return entry{}, entry{}, false, fmt.Errorf("save fact: %w", err)
 		}
-		return ofFact(stored), created, nil
+		return entry{}, ofFact(stored), created, nil
 	}
 	now, err := facts.Get(ctx, f.id)
 	if err != nil {
-		return entry{}, false, fmt.Errorf("read fact %s: %w", f.id, err)
+		return entry{}, entry{}, false, fmt.Errorf("read fact %s: %w", f.id, err)
 	}
 	if err := f.overtaken(now.Revision, now.State); err != nil {
-		return ofFact(now), false, fmt.Errorf("save fact %s: %w", f.id, err)
-	}
-	if f.revive && now.State == harness.StateTrashed {
-		if _, err := facts.Restore(ctx, f.id); err != nil {
-			return entry{}, false, fmt.Errorf("restore fact %s: %w", f.id, err)
-		}
+		return entry{}, ofFact(now), false, fmt.Errorf("save fact %s: %w", f.id, err)
 	}
 	edit := harness.FactEdit{}
+	if f.revive && now.State == harness.StateTrashed { // in one go, since the old text may be another fact's by now
+		active := harness.StateActive
+		edit.State = &active
+	}
 	if f.changed(factText) {
 		edit.Text = &text
 	}
@@ -51,13 +51,13 @@ func saveFact(ctx context.Context, facts harness.Facts, f form) (e entry, create
 	}
 	stored, err := facts.Edit(ctx, f.id, edit)
 	if err != nil {
-		return entry{}, false, fmt.Errorf("save fact %s: %w", f.id, err)
+		return entry{}, entry{}, false, fmt.Errorf("save fact %s: %w", f.id, err)
 	}
-	return ofFact(stored), true, nil
+	return ofFact(now), ofFact(stored), true, nil
 }
 
 // saveNote is saveFact for notes. A new one belongs to the present session.
-func saveNote(ctx context.Context, notes harness.Notes, f form, present harness.SessionID) (entry, error) {
+func saveNote(ctx context.Context, notes harness.Notes, f form, present harness.SessionID) (before, e entry, err error) {
 	title := strings.TrimSpace(f.boxes[noteTitle].field.Text())
 	tags := widget.Tags(f.boxes[noteTags].field.Text())
 	body := f.boxes[noteBody].field.Text()
@@ -69,20 +69,20 @@ func saveNote(ctx context.Context, notes harness.Notes, f form, present harness.
 			Session: present, Title: title, Tags: tags, Body: body, By: harness.ByYou, State: harness.StateActive,
 		}, f.key)
 		if err != nil {
-			return entry{}, fmt.Errorf("save note: %w", err)
+			return entry{}, entry{}, fmt.Errorf("save note: %w", err)
 		}
-		return ofNote(stored), nil
+		return entry{}, ofNote(stored), nil
 	}
 	now, err := notes.Get(ctx, f.id)
 	if err != nil {
-		return entry{}, fmt.Errorf("read note %s: %w", f.id, err)
+		return entry{}, entry{}, fmt.Errorf("read note %s: %w", f.id, err)
 	}
 	if err := f.overtaken(now.Revision, now.State); err != nil {
-		return ofNote(now), fmt.Errorf("save note %s: %w", f.id, err)
+		return entry{}, ofNote(now), fmt.Errorf("save note %s: %w", f.id, err)
 	}
 	if f.revive && now.State == harness.StateTrashed {
 		if _, err := notes.Restore(ctx, f.id); err != nil {
-			return entry{}, fmt.Errorf("restore note %s: %w", f.id, err)
+			return entry{}, entry{}, fmt.Errorf("restore note %s: %w", f.id, err)
 		}
 	}
 	edit := harness.NoteEdit{}
@@ -97,9 +97,9 @@ func saveNote(ctx context.Context, notes harness.Notes, f form, present harness.
 	}
 	stored, err := notes.Edit(ctx, f.id, edit)
 	if err != nil {
-		return entry{}, fmt.Errorf("save note %s: %w", f.id, err)
+		return entry{}, entry{}, fmt.Errorf("save note %s: %w", f.id, err)
 	}
-	return ofNote(stored), nil
+	return ofNote(now), ofNote(stored), nil
 }
 
 // changed reports whether a box holds something else than when it was opened.

@@ -30,7 +30,9 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		m, cmd = m.onMine(msg)
 	}
 	switch intent.(type) {
-	case Back, Open:
+	case Open:
+		m.front, m.away = false, true
+	case Back:
 		m.front = false
 	}
 	return m.laid().scroll(), cmd, intent
@@ -51,6 +53,10 @@ func (m Model) onMine(msg Msg) (Model, tea.Cmd) {
 		return m.onRestored(msg)
 	case saved:
 		return m.onSaved(msg)
+	case tookBack:
+		return m.onTookBack(msg)
+	case merged:
+		return m.onMerged(msg)
 	case recalled:
 		return m.onRecalled(msg), nil
 	case editedOutside:
@@ -65,6 +71,7 @@ func (m Model) scroll() Model {
 	for t := range m.lists {
 		m.lists[t].top = widget.Scroll(m.lists[t].top, m.lists[t].at, len(m.lists[t].rows), l.list)
 	}
+	m.chooser.top = widget.Scroll(m.chooser.top, m.chooser.at, len(m.chooser.options), middle(m.height))
 	return m
 }
 
@@ -94,7 +101,7 @@ func (m Model) onKeys(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 
 func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	action, off := widget.Match(m.Bindings(), k)
-	if !m.notice.undo || step(action, 1) == 0 {
+	if !m.notice.stays || step(action, 1) == 0 {
 		m.notice = notice{}
 	}
 	switch {
@@ -111,6 +118,9 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	case m.mode == modeHistory:
 		m, cmd := m.onHistoryKey(action)
 		return m, cmd, nil
+	case m.mode == modeChoose:
+		m, cmd := m.onChooseKey(action)
+		return m, cmd, nil
 	}
 	switch action {
 	case "browser.back":
@@ -118,6 +128,11 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	case "browser.source":
 		e, _ := m.selected()
 		return m, nil, Open{e.source().Session, e.source().Message}
+	}
+	if action == "browser.external" {
+		e, _ := m.selected()
+		m = m.write(e)
+		return m, nil, m.outside()
 	}
 	m, cmd := m.act(action)
 	return m, cmd, nil
@@ -134,9 +149,11 @@ func (m Model) act(action string) (Model, tea.Cmd) {
 	case "browser.forget":
 		return m.forget()
 	case "browser.undo":
-		return m.restore()
+		return m.undo()
 	case "browser.history":
 		return m.history()
+	case "browser.merge":
+		return m.merge()
 	case "browser.pin":
 		pinned := !e.pinned()
 		said := fmt.Sprintf("%s is sent only when it matches.", e.id())
@@ -156,6 +173,12 @@ func (m Model) act(action string) (Model, tea.Cmd) {
 		m.mode = modeList
 	case "browser.filter":
 		m.mode, m.notice = modeFilter, notice{}
+	case "browser.category", "browser.tag":
+		return m.choose(action == "browser.tag"), nil
+	case "browser.sort":
+		return m.sortNext().look()
+	case "browser.show-all":
+		return m.showAll().look()
 	case "browser.facts":
 		return m.toTab(tabFacts)
 	case "browser.notes":
@@ -266,6 +289,8 @@ func (m Model) onMouse(msg tea.MouseMsg) (Model, tea.Cmd) {
 		return m, nil
 	case modeHistory:
 		return m.onHistoryKey(action)
+	case modeChoose:
+		return m.onChooseKey(action)
 	default:
 		return m.move(action)
 	}

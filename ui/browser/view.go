@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"cairn/themes"
@@ -30,7 +31,7 @@ func (m Model) layout(width, height int) layout {
 	l := layout{width: width, height: height, left: width, search: -1, footers: 1}
 	l.roomy = height >= roomyFrom
 	l.wide = width >= wideFrom && height >= 8
-	searching := m.mode == modeFilter || !m.filter.Empty()
+	searching := m.mode == modeFilter || m.filtering(m.tab)
 	if l.wide {
 		l.left = width * 9 / 20
 		l.right = width - l.left - 3
@@ -65,6 +66,8 @@ func (m Model) View(width, height int) string {
 		return widget.Frame(m.formView(width, height), width, height)
 	case modeView:
 		return widget.Frame(m.readView(width, height), width, height)
+	case modeChoose:
+		return widget.Frame(m.chooseView(width, height), width, height)
 	case modeHistory:
 		return widget.Frame(m.historyView(width, height), width, height)
 	default:
@@ -136,7 +139,7 @@ func (m Model) header(width int) string {
 	var b strings.Builder
 	b.WriteString(name)
 	for t, label := range [tabs]string{"Facts", "Notes", "Trash"} {
-		text := fmt.Sprintf("%d %s %d", t+1, label, len(m.lists[t].entries))
+		text := fmt.Sprintf("%d %s %s", t+1, label, m.count(tab(t), width))
 		if tab(t) == m.tab {
 			b.WriteString(p.Accent.On("[" + text + "]"))
 		} else {
@@ -158,21 +161,57 @@ func (m Model) header(width int) string {
 	return render.Fit(b.String(), p.Muted.On(right)+" ", width)
 }
 
-const searchPrompt = " search: "
+// count is how many entries a tab has, and how many of them are seen.
+func (m Model) count(t tab, width int) string {
+	l := m.lists[t]
+	switch {
+	case !m.filtering(t):
+		return strconv.Itoa(len(l.entries))
+	case width < 60:
+		return strconv.Itoa(len(l.rows))
+	default:
+		return fmt.Sprintf("%d/%d", len(l.rows), len(l.entries))
+	}
+}
 
+// searchPrompt is what stands before the words of the filter.
+func (m Model) searchPrompt(width int) string {
+	const search = " search: "
+	chips := m.chips(m.tab)
+	if chips == "" {
+		return search
+	}
+	chips = " " + m.oneLine(chips, max(width/2, 4)) + " "
+	if m.mode != modeFilter && m.filter.Empty() {
+		return chips
+	}
+	return chips + m.c.Theme.Ornaments.Dot + search
+}
+
+// searchLine is the filter: what the list is narrowed to, the words, and how
+// the list is sorted.
 func (m Model) searchLine(width int) string {
-	p := m.c.Theme.Paints
-	line, _, _ := m.filter.Draw(max(width-len(searchPrompt)-1, 1), 1)
+	p, prompt := m.c.Theme.Paints, m.searchPrompt(width)
+	line, _, _ := m.filter.Draw(max(width-render.Width(prompt)-1, 1), 1)
 	text := strings.Join(line, "")
 	switch {
 	case m.mode == modeFilter:
-	case m.filter.Empty():
+		return p.Muted.On(prompt) + text
+	case m.chips(m.tab) == "" && m.filter.Empty():
 		text = p.Placeholder.On("/ searches text, tags and categories")
-	default:
-		l := m.lists[m.tab]
-		return render.Fit(p.Muted.On(searchPrompt)+text, p.Muted.On(fmt.Sprintf("%d of %d", len(l.rows), len(l.entries)))+" ", width)
 	}
-	return p.Muted.On(searchPrompt) + text
+	left, right := p.Muted.On(prompt)+text, m.order.word(m.tab)
+	if m.filtering(m.tab) {
+		l := m.lists[m.tab]
+		right = fmt.Sprintf("%d of %d", len(l.rows), len(l.entries))
+		if long := right + " " + m.c.Theme.Ornaments.Dot + " " + m.order.word(m.tab); render.Width(left)+render.Width(long)+3 <= width {
+			right = long
+		}
+	}
+	if render.Width(left)+render.Width(right)+2 > width && !m.filtering(m.tab) {
+		return left
+	}
+	return render.Fit(left, p.Muted.On(right)+" ", width)
 }
 
 func (m Model) footers(l layout) []string {

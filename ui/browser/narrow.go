@@ -1,0 +1,162 @@
+package browser
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cairn/ui/widget"
+)
+
+// narrowed is what the lists are narrowed to besides the words of the filter.
+// The zero value is everything.
+type narrowed struct {
+	category, tag string   // empty for all
+	ids           []string // only these, best first; nil for all
+	what          string   // what the ids are
+}
+
+// any reports whether something may be left out.
+func (n narrowed) any() bool { return n.category != "" || n.tag != "" || n.ids != nil }
+
+// order is how a list is sorted.
+type order int
+
+const (
+	byChange   order = iota // last changed first
+	byAge                   // newest first
+	byUse                   // most used first
+	byCategory              // categories, or the titles of notes, by letters
+	byRank                  // as the ids that the list is narrowed to
+	orders
+)
+
+// word is what the order is called in a tab.
+func (o order) word(t tab) string {
+	if o == byCategory && t == tabNotes {
+		return "by title"
+	}
+	return [orders]string{"last changed first", "newest first", "most used first", "by category", "best match first"}[o]
+}
+
+// nextOrder is the order after the present one that makes sense in the tab.
+func (m Model) nextOrder() order {
+	o := m.order
+	for {
+		o = (o + 1) % orders
+		if o == byRank && m.narrow.ids == nil || o == byUse && m.tab == tabNotes {
+			continue
+		}
+		return o
+	}
+}
+
+// sorted is entries in an order, which are given last changed first.
+func sorted(entries []entry, o order, ids []string) []entry {
+	var less func(a, b entry) int
+	switch o {
+	case byAge:
+		less = func(a, b entry) int { return b.created().Compare(a.created()) }
+	case byUse:
+		less = func(a, b entry) int { return cmp.Compare(b.fact.Uses, a.fact.Uses) }
+	case byCategory:
+		less = func(a, b entry) int { return strings.Compare(a.heading(), b.heading()) }
+	case byRank:
+		rank := make(map[string]int, len(ids))
+		for i, id := range ids {
+			rank[id] = i - len(ids) // what is not among them comes last
+		}
+		less = func(a, b entry) int { return cmp.Compare(rank[a.id()], rank[b.id()]) }
+	default:
+		return entries
+	}
+	entries = slices.Clone(entries)
+	slices.SortStableFunc(entries, less)
+	return entries
+}
+
+// heading is what an entry is filed under: the category of a fact, the title of
+// a note.
+func (e entry) heading() string {
+	if e.kind == note {
+		return widget.Fold(e.note.Title)
+	}
+	return widget.Fold(e.fact.Category)
+}
+
+// passes returns what a tab shows: what was not forgotten a moment ago and goes
+// with the words and with what the lists are narrowed to.
+func (m Model) passes(t tab) func(*entry) bool {
+	words, hidden, n := widget.Words(m.filter.Text()), m.hidden(t), m.narrow
+	var only map[string]bool
+	if n.ids != nil {
+		only = make(map[string]bool, len(n.ids))
+		for _, id := range n.ids {
+			only[id] = true
+		}
+	}
+	category, tag := n.category, widget.Fold(n.tag)
+	if t == tabNotes { // notes have none
+		category = ""
+	}
+	return func(e *entry) bool {
+		switch {
+		case hidden[e.id()] || only != nil && !only[e.id()]:
+			return false
+		case category != "" && e.fact.Category != category:
+			return false
+		case tag != "" && !slices.ContainsFunc(e.tags(), func(own string) bool { return widget.Fold(own) == tag }):
+			return false
+		}
+		return widget.Has(e.folded, words)
+	}
+}
+
+// filtering reports whether a tab may leave something out.
+func (m Model) filtering(t tab) bool {
+	n := m.narrow
+	if t == tabNotes {
+		n.category = ""
+	}
+	return n.any() || !m.filter.Empty()
+}
+
+// chips say what a tab is narrowed to, in words.
+func (m Model) chips(t tab) string {
+	var parts []string
+	if m.narrow.ids != nil {
+		parts = append(parts, m.narrow.what)
+	}
+	if m.narrow.category != "" && t != tabNotes {
+		parts = append(parts, "category "+m.oneLine(m.narrow.category, 20))
+	}
+	if m.narrow.tag != "" {
+		parts = append(parts, "#"+m.oneLine(m.narrow.tag, 20))
+	}
+	return strings.Join(parts, " "+m.c.Theme.Ornaments.Dot+" ")
+}
+
+// showAll takes every filter away.
+func (m Model) showAll() Model {
+	m.filter, m.narrow = widget.Line(""), narrowed{}
+	if m.order == byRank {
+		m.order = byChange
+	}
+	return m.resort()
+}
+
+// resort sorts the lists anew.
+func (m Model) resort() Model {
+	for t := range m.lists {
+		m.lists[t].entries = sorted(m.lists[t].read, m.order, m.narrow.ids)
+	}
+	return m.match()
+}
+
+// sortNext takes the next order.
+func (m Model) sortNext() Model {
+	m.order = m.nextOrder()
+	m.notice = notice{text: fmt.Sprintf("Sorted: %s.", m.order.word(m.tab))}
+	return m.resort()
+}

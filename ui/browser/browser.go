@@ -176,6 +176,51 @@ func (m Model) Open(present harness.SessionID) (Model, tea.Cmd) {
 	return m.load()
 }
 
+// OpenFacts is Open at the facts.
+func (m Model) OpenFacts(present harness.SessionID) (Model, tea.Cmd) {
+	return m.openTab(present, tabFacts)
+}
+
+// OpenNotes is Open at the notes.
+func (m Model) OpenNotes(present harness.SessionID) (Model, tea.Cmd) {
+	return m.openTab(present, tabNotes)
+}
+
+func (m Model) openTab(present harness.SessionID, t tab) (Model, tea.Cmd) {
+	m.away = false
+	m, cmd := m.Open(present)
+	if m.mode == modeForm {
+		return m, cmd
+	}
+	m.tab = t
+	return m, cmd
+}
+
+// Only opens the screen at some facts and notes and leaves out all others,
+// until the person wants to see them. They are shown in the order of their ids
+// here. What names them, such as "used in an answer"; say is what is said
+// first, which may be empty.
+func (m Model) Only(present harness.SessionID, ids []string, what, say string) (Model, tea.Cmd) {
+	t := tabFacts
+	if len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return kindOf(id) == fact }) {
+		t = tabNotes
+	}
+	m, cmd := m.openTab(present, t)
+	if m.mode == modeForm {
+		m.notice = notice{text: "Save or leave this first."}
+		return m, cmd
+	}
+	m.narrow = narrowed{ids: append([]string{}, ids...), what: what}
+	m.order = byRank
+	m.notice = notice{text: say, stays: true}
+	m = m.resort()
+	if len(ids) > 0 {
+		m.lists[t].at = 0
+		m.lists[t] = m.lists[t].selectID(ids[0])
+	}
+	return m, cmd
+}
+
 // Inspect opens the screen at a fact or note, by id.
 func (m Model) Inspect(present harness.SessionID, id string) (Model, tea.Cmd) {
 	m.away = false

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"cairn/harness"
 )
 
@@ -83,4 +85,37 @@ func TestWhatIsNewIsShownWhateverTheFilter(t *testing.T) {
 	t.Parallel()
 	s := open(t, sample(t), 80, 24).keys("c", "down", "enter", "n").types("Berlin").keys("ctrl+s")
 	s.shows("Saved f7.", "> f7   Berlin").lacks("category billing")
+}
+
+// shown takes what opening the screen returned.
+func (s *screen) shown(m Model, cmd tea.Cmd) {
+	s.Helper()
+	s.Model = m
+	s.cmds = append(s.cmds, cmd)
+	s.settle()
+}
+
+func TestOnlySomeAreShownUntilAllAreWanted(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24)
+	s.shown(s.Only("here", []string{"f1", "f5", "n1", "n2", "f99"}, "used in an answer", ""))
+	if s.selectedIs("f1"); s.rows() != "f1 f5" {
+		t.Errorf("shows %s", s.rows())
+	}
+	s.shows("used in an answer", "2 of 6", "best match first", "[1 Facts 2/6]", "2 Notes 1/1", "3 Trash 1/1")
+	s.keys("x").shows("1 Facts 6", "last changed first").selectedIs("f1")
+}
+
+func TestOnlyNotesOpensTheNotes(t *testing.T) {
+	t.Parallel()
+	s := open(t, sample(t), 80, 24)
+	s.shown(s.Only("here", []string{"n1"}, "used in an answer", "Here it is."))
+	s.shows("Here it is.", "[2 Notes 1/1]", "Billing glossary")
+	s.shown(s.OpenFacts("here"))
+	s.shows("[1 Facts 6]").keys("e").types("x")
+	s.shown(s.Only("here", []string{"n1"}, "used in an answer", ""))
+	s.shows("Save or leave this first.")
+	s.keys("esc")
+	s.shown(s.OpenNotes("here"))
+	s.shows("[2 Notes 1]")
 }

@@ -198,6 +198,9 @@ func chatDeps(d Deps) chat.Deps {
 	if d.Facts != nil {
 		deps.Facts = d.Facts
 	}
+	if d.Notes != nil {
+		deps.Notes = d.Notes
+	}
 	return deps
 }
 

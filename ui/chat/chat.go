@@ -70,8 +70,10 @@ type Model struct {
 	// notice is what happened last. The next key takes it away, unless it is
 	// fault: what went wrong stays until something else is said.
 	notice, fault string
-	remembered    string // the fact that one key forgets again
-	leader        string // the first key of a sequence of two
+	writes        []write // to memory, the last of which one key undoes
+	quoted        quoted  // what /remember made a draft of
+	wanted        Intent  // of the root, for what was found
+	leader        string  // the first key of a sequence of two
 	escAt         time.Time
 	breakAt       time.Time
 	leaving       leaving
@@ -169,6 +171,9 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		if m, cmd = msg.apply(m); m.leaving.left && !was {
 			want.Kind = WantRest
 		}
+		if m.wanted.Kind != WantNothing {
+			want, m.wanted = m.wanted, Intent{}
+		}
 	case tea.KeyMsg:
 		said, asleep := m.notice, m.asks() && !m.ask.awake
 		if m, cmd, want = m.key(msg); m.notice == said && said != m.fault {
@@ -252,17 +257,6 @@ type troubleMsg struct {
 func (msg troubleMsg) apply(m Model) (Model, tea.Cmd) {
 	m, cmd := m.trouble(msg.err)
 	return m, cmd
-}
-
-// noticeMsg says something to the person.
-type noticeMsg struct {
-	to
-	text string
-}
-
-func (msg noticeMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
-	m.notice = msg.text
-	return m, nil
 }
 
 // Goto shows a record, loading what lies between if need be.

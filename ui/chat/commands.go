@@ -25,6 +25,10 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{Kind: WantSessions}
 	case "memory":
 		return m, nil, Intent{Kind: WantMemory}
+	case "facts":
+		return m, nil, Intent{Kind: WantFacts}
+	case "notes":
+		return m, nil, Intent{Kind: WantNotes}
 	case "runs":
 		return m, nil, Intent{Kind: WantRuns}
 	case "permissions":
@@ -40,7 +44,11 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	case "rename":
 		m, cmd = m.rename(p.Arg)
 	case "remember":
-		m, cmd = m.learnFact(p.Arg)
+		m, cmd = m.remember1(p.Arg)
+	case "forget":
+		m, cmd = m.forgetFact(p.Arg)
+	case "context":
+		m, cmd = m.showContext()
 	case "retry":
 		m, cmd = m.retry()
 	case "model":
@@ -140,66 +148,6 @@ func (msg editedMsg) apply(m Model) (Model, tea.Cmd) {
 	m = m.describes(msg.session)
 	m.notice = msg.done
 	return m, nil
-}
-
-// learnFact saves a fact that the person wrote.
-func (m Model) learnFact(text string) (Model, tea.Cmd) {
-	text = strings.TrimSpace(text)
-	switch {
-	case m.deps.Facts == nil:
-		m.notice = "memory is off in this chat"
-		return m, nil
-	case text == "":
-		m.notice = "write the fact after it: /remember I prefer table tests"
-		return m, nil
-	}
-	ctx, d, to := m.ctx, m.deps, m.to()
-	fact := harness.Fact{Text: text, By: harness.ByYou, State: harness.StateActive, Session: harness.NoSession}
-	if m.stored {
-		fact.Session = m.session.ID
-		fact.Source = harness.Source{Session: m.session.ID, Message: m.pages.last()}
-	}
-	key := harness.NewID()
-	return m, func() tea.Msg {
-		f, created, err := d.Facts.Save(ctx, fact, key)
-		return factMsg{to, f, created, err}
-	}
-}
-
-// factMsg says how saving or forgetting a fact went.
-type factMsg struct {
-	to
-	fact    harness.Fact
-	created bool
-	err     error
-}
-
-func (msg factMsg) apply(m Model) (Model, tea.Cmd) {
-	switch {
-	case msg.err != nil:
-		return m.trouble(msg.err)
-	case !msg.created:
-		m.notice = "known already as " + msg.fact.ID
-	default:
-		m.remembered = msg.fact.ID
-		m.notice = "remembered " + msg.fact.ID
-		if k := m.keyOf(actUndo); k != "" {
-			m.notice += "; " + k + " forgets it again"
-		}
-	}
-	return m, nil
-}
-
-// forget takes the last saved fact back.
-func (m Model) forget() (Model, tea.Cmd) {
-	ctx, d, to, id := m.ctx, m.deps, m.to(), m.remembered
-	m.remembered = ""
-	return m, func() tea.Msg {
-		if err := d.Facts.Forget(ctx, id); err != nil {
-			return troubleMsg{to, err}
-		}
-		return noticeMsg{to, "forgot " + id + " again"}
-	}
 }
 
 // retry answers the last message of the person again. What was answered stays

@@ -19,7 +19,20 @@ type Sessions interface {
 // Facts is what a chat needs of [harness.Facts].
 type Facts interface {
 	Save(ctx context.Context, f harness.Fact, key string) (harness.Fact, bool, error)
+	Get(ctx context.Context, id string) (harness.Fact, error)
+	List(ctx context.Context, f harness.MemoryFilter) ([]harness.Fact, error)
+	Edit(ctx context.Context, id string, e harness.FactEdit) (harness.Fact, error)
 	Forget(ctx context.Context, id string) error
+	Restore(ctx context.Context, id string) (harness.Fact, error)
+	History(ctx context.Context, id string) ([]harness.Fact, error)
+}
+
+// Notes is what a chat needs of [harness.Notes].
+type Notes interface {
+	Edit(ctx context.Context, id string, e harness.NoteEdit) (harness.Note, error)
+	Forget(ctx context.Context, id string) error
+	Restore(ctx context.Context, id string) (harness.Note, error)
+	History(ctx context.Context, id string) ([]harness.Note, error)
 }
 
 // Setup is the configuration a session's next turn has.
@@ -44,7 +57,7 @@ type ToolLine struct {
 }
 
 // Deps are what chats need of the rest of the program. All fields but
-// Facts, Keys, User and Tools are required.
+// Facts, Notes, Keys, User and Tools are required.
 type Deps struct {
 	Engine     harness.Engine
 	Transcript harness.Transcript
@@ -52,8 +65,9 @@ type Deps struct {
 	Owners     harness.Owners
 	Drafts     harness.Drafts
 	Prompts    harness.Prompts
-	// Facts is nil when memory is off.
+	// Facts and Notes are nil when memory is off.
 	Facts Facts
+	Notes Notes
 	// Config resolves the configuration of a session's next turn. It is called
 	// in a command and may read files.
 	Config func(ctx context.Context, s harness.Session) (Setup, error)
@@ -109,8 +123,11 @@ const (
 	WantSessions
 	// WantNew is a fresh session.
 	WantNew
-	// WantMemory is the memory browser.
+	// WantMemory is the memory browser, with IDs at some facts and notes.
 	WantMemory
+	// WantFacts and WantNotes are the memory browser at these.
+	WantFacts
+	WantNotes
 	// WantHelp is the help overlay.
 	WantHelp
 	// WantCopy is Text on the clipboard.
@@ -137,4 +154,8 @@ const (
 type Intent struct {
 	Kind IntentKind
 	Text string
+	// IDs are the facts and notes that [WantMemory] is to show, named by Text;
+	// nil is all. Say is what is said with them.
+	IDs []string
+	Say string
 }

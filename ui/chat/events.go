@@ -115,6 +115,9 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		}
 		if e.Message != nil && e.Record > 0 {
 			m = m.keep(e)
+		} else if w, ok := writeOf(e); ok {
+			m = m.wrote(w)
+			m.pages.add(item{quiet: e.Text + m.undoHint(" "+m.deps.Theme.Ornaments.Dot+" ", "undoes it")})
 		} else if e.Text != "" {
 			m.pages.add(item{quiet: e.Text})
 		}

@@ -128,7 +128,10 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 	case actContinue, actRetry, actDrop:
 		m, cmd = m.offer(action, key)
 	case actUndo:
-		m, cmd = m.forget()
+		m, cmd = m.undoWrite()
+	case actUsed:
+		m, want := m.openUsed()
+		return m, nil, want
 	case actDecide:
 		m, cmd = m.reopen()
 	default:

@@ -41,6 +41,7 @@ const (
 	actDecide   = "chat.decide"
 	actRuns     = "chat.runs"
 	actRules    = "chat.permissions"
+	actUsed     = "chat.used"
 )
 
 // Why a key may be off.
@@ -95,12 +96,13 @@ func (m Model) Bindings() []render.Binding {
 		b(actSessions, "sessions", "Going places", 1, "", "ctrl+s", "ctrl+x l"),
 		b(actNew, "new", "Going places", 2, "", "ctrl+n", "ctrl+x n"),
 		b(actMemory, "memory", "Going places", 3, "", "ctrl+x f"),
+		b(actUsed, "what the answer used", "Going places", 0, "", "ctrl+x m"),
 		b(actRuns, "runs", "Going places", 0, "", "ctrl+x r"),
 		b(actRules, "permissions", "Going places", 0, "", "ctrl+x p"),
 		b(actTake, "take over", "Going places", 1, when(m.own.state == accessReader, offOwner), "ctrl+x t"),
 		b(actHelp, "help", "Going places", 0, "", "f1"),
 		b(actQuestion, "help", "Going places", 6, empty, "?"),
-		b(actUndo, "undo the last memory write", "Going places", 0, when(m.box.Empty() && m.remembered != "", offText), "ctrl+_"),
+		b(actUndo, "undo the last memory write", "Going places", 0, m.noUndo(), "ctrl+_"),
 		b(actEOF, "quit, if empty", "Going places", 0, empty, "ctrl+d"),
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 	}

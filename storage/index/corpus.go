@@ -123,14 +123,3 @@ func (s *Segment) pieces(segment int) ([]piece, error) {
 	}
 	return pieces, nil
 }
-
-// place returns where a message of a segment stands; cursor is where the last
-// one's home was, for documents in order.
-func (c *corpus) place(segment, doc int, cursor *int) (int, bool) {
-	homes := c.homes[segment]
-	for doc >= homes[*cursor].end {
-		*cursor++
-	}
-	h := homes[*cursor]
-	return doc + h.shift, !h.skipped
-}

@@ -100,7 +100,7 @@ func unquote(text string) (loose string, quoted []string) {
 
 // asks reports whether text is a question.
 func asks(text string, words []string) bool {
-	if strings.HasSuffix(strings.TrimSpace(text), "?") {
+	if asksBack(text) {
 		return true
 	}
 	const openers = " what what's when where which who who's whose why how did does do is are was were can could would should has have had "

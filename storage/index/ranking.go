@@ -2,18 +2,32 @@ package index
 
 import (
 	"math"
-	"time"
+	"slices"
+	"unicode/utf8"
 )
 
-// How a message is ranked: BM25 with its usual saturation and length
-// normalisation, over the words of the message and, weaker, those around it.
+// How a message is ranked: BM25, over the words of the message and, weaker,
+// those around it. The values were found on long conversations with questions
+// about them, and are flat: none matters to a tenth.
 const (
-	saturation    = 1.2
-	lengthShare   = 0.5
-	besideWeight  = 0.5  // a word in the message before or after
-	nearWeight    = 0.25 // a word two messages away
-	prefixWeight  = 0.5  // a word that only begins like the term
-	sessionWeight = 0.3  // how well the whole session fits
+	saturation = 1.2
+	// longText is how many average lengths a text may have before it counts as
+	// long, and its words less. Among short texts the shorter is no better.
+	longText    = 1.5
+	lengthShare = 0.4
+	// What a word is worth to the messages around it. The message after one
+	// that asks is taken for the answer.
+	besideWeight = 0.5
+	nearWeight   = 0.25
+	answerWeight = 0.8
+	prefixWeight = 0.5 // a word that only begins like the term
+	askingWeight = 0.75
+	// speakerWeight is for messages of somebody whom the query names.
+	speakerWeight = 1.25
+	// sessionWeight is for how well the whole session fits, in which a word
+	// that occurs sessionHalf times has half its worth.
+	sessionWeight = 0.3
+	sessionHalf   = 3
 	// apart is how far the numbers of neighbours may differ: what stands
 	// between messages (settings, edits) has numbers too.
 	apart = 8
@@ -21,44 +35,93 @@ const (
 
 // ranking sums up what every message is worth.
 type ranking struct {
-	c *corpus
-	q Query
-	// scores are by message, and own tells which have a word of the query
-	// themselves; phrased counts the quoted words of each message.
+	c        *corpus
+	q        Query
+	segments []*Segment
+	average  float64
+	// scores are by message, own tells which have a word of the query
+	// themselves, and quoted counts the quoted words of each, of which it must
+	// have all that are wanted.
 	scores  []float32
 	own     []bool
 	quoted  []uint8
 	wanted  uint8
 	session []float64
-	// counts is how often one term occurs in or around each message that
-	// touched lists; ownCounts only in it.
-	counts, ownCounts []float32
-	touched, holders  []int32
-	inSession         []float32
-	average           float64
+	// asking and named are the messages that end with a question, and those of
+	// speakers whom the query names.
+	asking, named []bool
+	// counts is how often the present term occurs in the messages that holders
+	// lists, and around is with what comes from the neighbours, in those that
+	// touched lists.
+	counts, around, inSession []float32
+	holders, touched          []int32
 }
 
-func newRanking(c *corpus, q Query) *ranking {
+// rank ranks all messages for a query.
+func rank(c *corpus, q Query, segments []*Segment) (*ranking, error) {
 	n := len(c.numbers)
 	r := &ranking{
-		c: c, q: q, scores: make([]float32, n), own: make([]bool, n), session: make([]float64, len(c.sessions)),
-		counts: make([]float32, n), ownCounts: make([]float32, n), inSession: make([]float32, len(c.sessions)),
-		average: max(1, c.tokens/float64(max(1, n))),
+		c: c, q: q, segments: segments, average: max(1, c.tokens/float64(max(1, n))),
+		scores: make([]float32, n), own: make([]bool, n), asking: make([]bool, n), named: make([]bool, n),
+		counts: make([]float32, n), around: make([]float32, n),
+		session: make([]float64, len(c.sessions)), inSession: make([]float32, len(c.sessions)),
 	}
 	if len(q.phrases) > 0 {
 		r.quoted = make([]uint8, n)
 	}
-	return r
+	if err := r.mark(r.asking, signAsks); err != nil {
+		return nil, err
+	}
+	for i := range q.terms {
+		t := &q.terms[i]
+		if err := r.mark(r.named, signSpeaker+t.stem); err != nil {
+			return nil, err
+		}
+		if err := r.term(t); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// mark notes which messages have a sign.
+func (r *ranking) mark(has []bool, sign string) error {
+	for i, s := range r.segments {
+		e, ok, err := s.terms.find(sign)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if err := r.each(i, e, func(at, _ int) { has[at] = true }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each calls yield with the messages that hold a word of a segment.
+func (r *ranking) each(segment int, e entry, yield func(at, n int)) error {
+	homes := r.c.homes[segment]
+	return r.segments[segment].postings(e, func(doc, n int) {
+		for doc >= homes[0].end {
+			homes = homes[1:]
+		}
+		if !homes[0].skipped {
+			yield(doc+homes[0].shift, n)
+		}
+	})
 }
 
 // term adds what one term is worth in each message.
-func (r *ranking) term(segments []*Segment, t *queryTerm) error {
+func (r *ranking) term(t *queryTerm) error {
 	r.holders, r.touched = r.holders[:0], r.touched[:0]
-	if err := r.look(segments, t, false); err != nil {
+	if err := r.look(t, (*Segment).whole, 1); err != nil {
 		return err
 	}
 	if !t.quoted && (len(r.holders) == 0 || t.last && !r.q.asks) {
-		if err := r.look(segments, t, true); err != nil {
+		if err := r.look(t, (*Segment).beginning, prefixWeight); err != nil {
 			return err
 		}
 	}
@@ -73,24 +136,19 @@ func (r *ranking) term(segments []*Segment, t *queryTerm) error {
 	return nil
 }
 
-// look counts the term, or the words that begin with it, in all messages.
-func (r *ranking) look(segments []*Segment, t *queryTerm, prefix bool) error {
-	for i, s := range segments {
-		entries, weight, err := s.entries(t, prefix)
+// look counts the words that words returns for the term in all messages.
+func (r *ranking) look(t *queryTerm, words func(*Segment, *queryTerm) ([]entry, error), weight float32) error {
+	for i, s := range r.segments {
+		entries, err := words(s, t)
 		if err != nil {
 			return err
 		}
 		for _, e := range entries {
-			cursor := 0
-			err := s.postings(e, func(doc, n int) {
-				at, ok := r.c.place(i, doc, &cursor)
-				if !ok {
-					return
-				}
-				if r.ownCounts[at] == 0 {
+			err := r.each(i, e, func(at, n int) {
+				if r.counts[at] == 0 {
 					r.holders = append(r.holders, int32(at))
 				}
-				r.ownCounts[at] += weight * float32(n)
+				r.counts[at] += weight * float32(n)
 			})
 			if err != nil {
 				return err
@@ -100,66 +158,74 @@ func (r *ranking) look(segments []*Segment, t *queryTerm, prefix bool) error {
 	return nil
 }
 
-// entries returns the words of a segment that a term stands for.
-func (s *Segment) entries(t *queryTerm, prefix bool) (found []entry, weight float32, err error) {
-	if !prefix {
-		e, ok, err := s.terms.find(t.stem)
-		if ok {
-			found = append(found, e)
-		}
-		return found, 1, err
+// whole returns the word that a term is looked up by, if the segment has it.
+func (s *Segment) whole(t *queryTerm) ([]entry, error) {
+	e, ok, err := s.terms.find(t.stem)
+	if !ok {
+		return nil, err
 	}
-	if len([]rune(t.form)) < 2 {
-		return nil, 0, nil
+	return []entry{e}, err
+}
+
+// beginning returns the other words that begin like the term.
+func (s *Segment) beginning(t *queryTerm) ([]entry, error) {
+	if utf8.RuneCountInString(t.form) < 2 {
+		return nil, nil
 	}
-	seen := map[int]bool{}
-	add := func(e entry) {
-		if !seen[e.ordinal] && e.word != t.stem {
-			seen[e.ordinal] = true
-			found = append(found, e)
-		}
+	var found []entry
+	if err := s.terms.starting(t.form, func(e entry) { found = append(found, e) }); err != nil {
+		return nil, err
 	}
-	if err := s.terms.starting(t.form, add); err != nil {
-		return nil, 0, err
+	var stems []int
+	if err := s.forms.starting(t.form, func(e entry) { stems = append(stems, e.value) }); err != nil {
+		return nil, err
 	}
-	var forms []entry
-	if err := s.forms.starting(t.form, func(e entry) { forms = append(forms, e) }); err != nil {
-		return nil, 0, err
-	}
-	for _, f := range forms {
-		e, err := s.terms.at(f.value)
+	slices.Sort(stems)
+	for _, ordinal := range slices.Compact(stems) {
+		e, err := s.terms.at(ordinal)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		add(e)
+		if !slices.ContainsFunc(found, func(f entry) bool { return f.ordinal == ordinal }) {
+			found = append(found, e)
+		}
 	}
-	return found, prefixWeight, nil
+	return slices.DeleteFunc(found, func(e entry) bool { return e.word == t.stem }), nil
 }
 
 // spread lets each message have a part of what its neighbours have, and sums up
 // the sessions.
 func (r *ranking) spread() {
-	for _, at32 := range r.holders {
-		at := int(at32)
-		own := r.ownCounts[at]
+	for _, holder := range r.holders {
+		at := int(holder)
+		count := r.counts[at]
 		r.own[at] = true
-		r.inSession[r.c.of[at]] += own
-		for d := -2; d <= 2; d++ {
-			weight := float32(1)
-			switch d {
-			case -1, 1:
-				weight = besideWeight
-			case -2, 2:
-				weight = nearWeight
-			}
-			if to := at + d; d == 0 || r.c.neighbours(at, to) {
-				if r.counts[to] == 0 {
-					r.touched = append(r.touched, int32(to))
-				}
-				r.counts[to] += weight * own
+		r.inSession[r.c.of[at]] += count
+		r.give(at, count)
+		for _, to := range []struct {
+			distance int
+			weight   float32
+		}{{-2, nearWeight}, {-1, besideWeight}, {1, r.nextWeight(at)}, {2, nearWeight}} {
+			if r.c.neighbours(at, at+to.distance) {
+				r.give(at+to.distance, to.weight*count)
 			}
 		}
 	}
+}
+
+func (r *ranking) give(at int, count float32) {
+	if r.around[at] == 0 {
+		r.touched = append(r.touched, int32(at))
+	}
+	r.around[at] += count
+}
+
+// nextWeight is what a word of a message is worth to the next.
+func (r *ranking) nextWeight(at int) float32 {
+	if r.asking[at] {
+		return answerWeight
+	}
+	return besideWeight
 }
 
 // neighbours reports whether two messages stand near each other in one session.
@@ -173,21 +239,19 @@ func (c *corpus) neighbours(a, b int) bool {
 
 // add adds the counted term to the scores and clears the counts.
 func (r *ranking) add(idf float64) {
-	sessions := 0
 	for _, at := range r.touched {
-		n := float64(r.counts[at])
-		norm := 1 - lengthShare + lengthShare*unpackLength(r.c.lengths[at])/r.average
+		n := float64(r.around[at])
+		long := max(longText, unpackLength(r.c.lengths[at])/r.average) / longText
+		norm := 1 - lengthShare + lengthShare*long
 		r.scores[at] += float32(idf * n * (saturation + 1) / (n + saturation*norm))
-		r.counts[at] = 0
+		r.around[at] = 0
 	}
 	for _, at := range r.holders {
-		r.ownCounts[at] = 0
-		if s := r.c.of[at]; r.inSession[s] > 0 {
-			sessions++
-			n := float64(r.inSession[s])
-			r.session[s] += idf * n / (n + 3)
-			r.inSession[s] = 0
-		}
+		r.counts[at] = 0
+		s := r.c.of[at]
+		n := float64(r.inSession[s])
+		r.session[s] += idf * n / (n + sessionHalf)
+		r.inSession[s] = 0
 	}
 }
 
@@ -203,12 +267,14 @@ func (r *ranking) candidates(o Options) []candidate {
 		if score == 0 || !r.own[at] && !r.q.asks || r.wanted > 0 && r.quoted[at] < r.wanted || !o.within(r.c.times[at]) {
 			continue
 		}
-		list = append(list, candidate{at, float64(score) + sessionWeight*r.session[r.c.of[at]]})
+		worth := float64(score)
+		if r.named[at] {
+			worth *= speakerWeight
+		}
+		if r.asking[at] && r.q.asks {
+			worth *= askingWeight
+		}
+		list = append(list, candidate{at, worth + sessionWeight*r.session[r.c.of[at]]})
 	}
 	return list
-}
-
-func (o Options) within(at int64) bool {
-	t := time.Unix(at, 0)
-	return (o.Since.IsZero() || !t.Before(o.Since)) && (o.Until.IsZero() || t.Before(o.Until))
 }

@@ -25,10 +25,9 @@ func (q Query) Score(text string) float64 {
 		return 0
 	}
 	counts, stems := map[string]int{}, map[string]int{}
-	stemmer := stemmer{}
 	for _, t := range doc {
 		counts[t]++
-		stems[stemmer.stem(t)]++
+		stems[stemmer(nil).stem(t)]++
 	}
 	sum, matched := 0.0, 0
 	for _, t := range q.terms {

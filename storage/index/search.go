@@ -59,13 +59,16 @@ func Search(q Query, segments []*Segment, tail []Doc, limit int, o Options) ([]M
 	if err != nil {
 		return nil, err
 	}
-	r := newRanking(c, q)
-	for i := range q.terms {
-		if err := r.term(segments, &q.terms[i]); err != nil {
-			return nil, err
-		}
+	r, err := rank(c, q, segments)
+	if err != nil {
+		return nil, err
 	}
 	return best(c, q, r.candidates(o), limit, o)
+}
+
+// within reports whether a time in Unix seconds is in the bounds.
+func (o Options) within(at int64) bool {
+	return (o.Since.IsZero() || at >= o.Since.Unix()) && (o.Until.IsZero() || at < o.Until.Unix())
 }
 
 // candidate is a message that may be found.

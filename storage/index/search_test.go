@@ -3,6 +3,7 @@ package index_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -68,9 +69,12 @@ func TestSearchFindsWords(t *testing.T) {
 		"absent":              nil,
 		"creme brulee":        {"cooking/1"},
 		"hikes":               {"cooking/5"},
-		"CLIMBING":            {"hikes/3", "hikes/1"},
+		"CLIMBING":            {"hikes/1", "hikes/3"},
 		"grandm":              {"cooking/1"},
 		"mountai rain":        {"hikes/5", "hikes/1"},
+		"who goes":            nil,
+		"he says":             nil,
+		"making it rain":      {"cooking/1", "hikes/5"},
 		"設備":                  {"日記/2"},
 		"しりと":                 {"日記/1"},
 		`"exact words"`:       {"cooking/3"},
@@ -88,7 +92,7 @@ func TestSearchFindsWords(t *testing.T) {
 func TestAQuestionFindsWhatStandsNextToItsWords(t *testing.T) {
 	t.Parallel()
 	got := find(t, "How was the weather?", []*index.Segment{open(t, chats())}, nil, index.Options{})
-	if len(got) < 3 || got[0] != "hikes/4" || !slices.Contains(got[:3], "hikes/5") {
+	if len(got) < 3 || got[0] != "hikes/5" || got[1] != "hikes/4" {
 		t.Errorf("found %q", got)
 	}
 }
@@ -253,7 +257,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// many makes n messages of about 30 words, as frequent as in a language, of 20
+// many makes n messages of 30 words, as often rare as in a language, of 20
 // sessions.
 func many(n, seed int) []index.Doc {
 	docs := make([]index.Doc, n)
@@ -262,8 +266,7 @@ func many(n, seed int) []index.Doc {
 		var text strings.Builder
 		for range 30 {
 			state = state*6364136223846793005 + 1442695040888963407
-			u := float64(state>>11)/(1<<53)*0.999 + 0.001
-			fmt.Fprintf(&text, "word%d ", int(1/u*u*3/u)%5000)
+			fmt.Fprintf(&text, "word%d ", int(math.Pow(20_000, float64(state>>11)/(1<<53))))
 		}
 		docs[i] = index.Doc{
 			Session: fmt.Sprintf("s%d-%d", seed, i*20/n), Message: i%(n/20) + 1, Speaker: "",

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -71,15 +72,33 @@ type builder struct {
 	tokens  int
 }
 
+// asksBack reports whether the text ends with a question.
+func asksBack(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
+}
+
 // posting is where one term occurs, encoded as it will be stored.
 type posting struct {
 	last, docs int
 	bytes      []byte
 }
 
+// Signs are kept like terms, but no text can contain them.
+const (
+	signAsks    = "\x00?"   // the message ends with a question
+	signSpeaker = "\x00by " // and a word of the speaker's name
+)
+
 // add counts the terms of one document.
 func (b *builder) add(i int, d Doc) {
 	counts, length := map[string]int{}, 0
+	if asksBack(d.Text) {
+		counts[signAsks]++
+	}
+	for _, name := range Terms(d.Speaker) {
+		counts[signSpeaker+b.stems.stem(name)] = 1
+	}
 	for _, form := range append(Terms(d.Speaker), Terms(d.Text)...) {
 		stem := b.stems.stem(form)
 		if stem != form {

@@ -7,7 +7,8 @@ import (
 )
 
 // stemmer reduces words to their English stems and remembers them: the words of
-// a language repeat, and a stem costs a hundred times a look-up.
+// a language repeat, and a stem costs a hundred times a look-up. A nil stemmer
+// remembers nothing.
 type stemmer map[string]string
 
 // stem returns the stem of a folded term. A term that is not an English word
@@ -21,11 +22,13 @@ func (s stemmer) stem(term string) string {
 	}
 	stem := term
 	if englishWord(term) {
-		if stem = english.Stem(term, true); stem == "" {
+		if stem = english.Stem(regular(term), true); stem == "" {
 			stem = term
 		}
 	}
-	s[term] = stem
+	if s != nil {
+		s[term] = stem
+	}
 	return stem
 }
 
@@ -36,6 +39,36 @@ func englishWord(term string) bool {
 		}
 	}
 	return true
+}
+
+// irregular are forms of English words that share no stem with the word. Forms
+// that are more often another word ("ground", "wound") are not among them.
+const irregular = " went=go gone=go said=say got=get gotten=get made=make knew=know known=know thought=think took=take taken=take " +
+	"saw=see seen=see came=come found=find gave=give given=give told=tell felt=feel became=become left=leave " +
+	"meant=mean kept=keep began=begin begun=begin shown=show heard=hear ran=run held=hold brought=bring " +
+	"wrote=write written=write sat=sit stood=stand lost=lose paid=pay met=meet led=lead understood=understand " +
+	"spoke=speak spoken=speak spent=spend grew=grow grown=grow won=win bought=buy taught=teach caught=catch " +
+	"fought=fight sought=seek sold=sell sent=send built=build fell=fall fallen=fall flew=fly flown=fly drove=drive " +
+	"driven=drive rode=ride ridden=ride broke=break broken=break chose=choose chosen=choose ate=eat eaten=eat " +
+	"drank=drink drunk=drink sang=sing sung=sing swam=swim swum=swim slept=sleep wore=wear worn=wear drew=draw " +
+	"drawn=draw threw=throw thrown=throw forgot=forget forgotten=forget hid=hide hidden=hide bit=bite bitten=bite " +
+	"stole=steal stolen=steal woke=wake woken=wake froze=freeze frozen=freeze tore=tear torn=tear swore=swear " +
+	"sworn=swear shook=shake shaken=shake risen=rise blew=blow blown=blow rang=ring rung=ring sank=sink sunk=sink " +
+	"shrank=shrink shrunk=shrink sprang=spring sprung=spring struck=strike hung=hang dug=dig spun=spin shot=shoot " +
+	"slid=slide fed=feed bred=breed bled=bleed fled=flee bent=bend lent=lend dealt=deal dreamt=dream leant=lean " +
+	"learnt=learn burnt=burn spelt=spell smelt=smell spilt=spill spoilt=spoil knelt=kneel crept=creep swept=sweep " +
+	"wept=weep shone=shine children=child men=man women=woman feet=foot teeth=tooth mice=mouse geese=goose " +
+	"wives=wife knives=knife halves=half shelves=shelf wolves=wolf better=good best=good worse=bad worst=bad " +
+	"further=far farther=far furthest=far "
+
+// regular returns the word that an irregular form is of, and others unchanged.
+func regular(term string) string {
+	_, after, ok := strings.Cut(irregular, " "+term+"=")
+	if !ok {
+		return term
+	}
+	word, _, _ := strings.Cut(after, " ")
+	return word
 }
 
 // stopWords are English words that every text has.

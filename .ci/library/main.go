@@ -2,7 +2,8 @@
 // session by id in a directory, runs a turn in which a tool asks first, closes,
 // and a second process rehydrates the conversation. With "durable" in front it
 // does the same with a run that waits for its approval over the end of the
-// process. It prints what it finds.
+// process. With "memory" in front it says something to an agent that shares its
+// facts and notes with those of other processes. It prints what it finds.
 package main
 
 import (
@@ -19,8 +20,11 @@ import (
 
 func main() {
 	do, args := direct, os.Args[1:]
-	if args[0] == "durable" {
+	switch args[0] {
+	case "durable":
 		do, args = durable, args[1:]
+	case "memory":
+		do, args = remember, args[1:]
 	}
 	if err := do(context.Background(), args[0], args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "library:", err)

@@ -15,6 +15,8 @@ type corpus struct {
 	numbers []int32
 	times   []int64
 	lengths []byte
+	// unpacked is what the lengths mean.
+	unpacked *[256]float64
 	// tokens is the sum of all lengths.
 	tokens float64
 	// homes are, for each segment, where its messages went.
@@ -42,7 +44,7 @@ type piece struct {
 }
 
 func newCorpus(segments []*Segment, skip func(segment int, session string) bool) (*corpus, error) {
-	c := &corpus{homes: make([][]home, len(segments))}
+	c := &corpus{unpacked: unpackedLengths(), homes: make([][]home, len(segments))}
 	var pieces []piece
 	total := 0
 	for i, s := range segments {
@@ -88,7 +90,7 @@ func (c *corpus) append(p *piece, lengths []byte) {
 	c.sessions[at].end = len(c.numbers)
 	for _, l := range lengths[p.start : p.start+p.count] {
 		c.of = append(c.of, int32(at))
-		c.tokens += unpackLength(l)
+		c.tokens += c.unpacked[l]
 	}
 }
 

@@ -53,10 +53,10 @@ func NewQuery(text string) Query {
 
 // addTerms adds the words of the phrases and the other words.
 func (q *Query) addTerms(words []string, typing bool) {
-	stems := stemmer{}
+	known := lexicon{}
 	seen := map[string]bool{}
 	add := func(to []queryTerm, t queryTerm) []queryTerm {
-		if t.stem = stems.stem(t.form); seen[t.stem] {
+		if t.stem = known.word(t.form).stem; seen[t.stem] {
 			return to
 		}
 		seen[t.stem] = true
@@ -70,7 +70,7 @@ func (q *Query) addTerms(words []string, typing bool) {
 	var rest []queryTerm
 	for i, w := range words {
 		t := queryTerm{form: w, last: typing && i == len(words)-1}
-		if stopWord(w) {
+		if known.word(w).stop {
 			rest = add(rest, t)
 		} else {
 			q.terms = add(q.terms, t)

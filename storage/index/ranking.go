@@ -241,7 +241,7 @@ func (c *corpus) neighbours(a, b int) bool {
 func (r *ranking) add(idf float64) {
 	for _, at := range r.touched {
 		n := float64(r.around[at])
-		long := max(longText, unpackLength(r.c.lengths[at])/r.average) / longText
+		long := max(longText, r.c.unpacked[r.c.lengths[at]]/r.average) / longText
 		norm := 1 - lengthShare + lengthShare*long
 		r.scores[at] += float32(idf * n * (saturation + 1) / (n + saturation*norm))
 		r.around[at] = 0

@@ -140,6 +140,16 @@ type reader struct{ b []byte }
 
 // number takes a count, which is below 2³¹.
 func (r *reader) number() (int, error) {
+	if len(r.b) > 0 && r.b[0] < 0x80 {
+		v := int(r.b[0])
+		r.b = r.b[1:]
+		return v, nil
+	}
+	return r.long()
+}
+
+// long takes a count of more than one byte.
+func (r *reader) long() (int, error) {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > math.MaxInt32 {
 		return 0, damaged("no number at %d bytes before the end", len(r.b))

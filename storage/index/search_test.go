@@ -177,6 +177,14 @@ func TestEqualDocsGiveEqualBytes(t *testing.T) {
 	}
 }
 
+func TestADocumentWithoutANumberIsLeftOut(t *testing.T) {
+	t.Parallel()
+	found, err := index.Search(index.NewQuery("tea"), nil, []index.Doc{{Session: "a", Text: "tea"}, {Session: "a", Message: 2, Text: "tea"}}, 0, index.Options{})
+	if err != nil || len(found) != 1 || found[0].Message != 2 {
+		t.Fatalf("found %+v, %v", found, err)
+	}
+}
+
 func TestForeignBytesAreRefused(t *testing.T) {
 	t.Parallel()
 	good := index.Build(chats())

@@ -12,7 +12,8 @@ import (
 
 // Doc is one message as search sees it.
 type Doc struct {
-	// Session and Message name it. Message is its 1-based number in the session.
+	// Session and Message name it. Message is its 1-based number in the
+	// session; a document without one is left out.
 	Session string
 	Message int
 	// Speaker is the name of who said it, if one is known. It is found like a
@@ -36,6 +37,8 @@ const (
 	partLengths
 	partTerms
 	partPostings
+	// partForms are words that a half-typed word may be the beginning of, each
+	// with the term that stands for it.
 	partForms
 	parts
 )
@@ -45,7 +48,7 @@ const (
 // same name the last counts. Equal docs give equal bytes.
 func Build(docs []Doc) []byte {
 	docs = ordered(docs)
-	b := builder{stems: stemmer{}, postings: map[string]*posting{}, forms: map[string]string{}}
+	b := builder{known: lexicon{}, counts: map[string]int{}, postings: map[string]*posting{}}
 	for i, d := range docs {
 		b.add(i, d)
 	}
@@ -54,7 +57,7 @@ func Build(docs []Doc) []byte {
 
 // ordered returns docs sorted by name, without the ones that a later replaces.
 func ordered(docs []Doc) []Doc {
-	sorted := slices.Clone(docs)
+	sorted := slices.DeleteFunc(slices.Clone(docs), func(d Doc) bool { return d.Message < 1 || d.Message > math.MaxInt32 })
 	slices.Reverse(sorted)
 	slices.SortStableFunc(sorted, func(a, b Doc) int {
 		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Message, b.Message))
@@ -63,13 +66,12 @@ func ordered(docs []Doc) []Doc {
 }
 
 type builder struct {
-	stems    stemmer
+	known lexicon
+	// counts is how often each term occurs in the present document.
+	counts   map[string]int
 	postings map[string]*posting
-	// forms maps words to the stem that they are looked up by, where that is no
-	// beginning of the word: a half-typed word finds its stem here.
-	forms   map[string]string
-	lengths []byte
-	tokens  int
+	lengths  []byte
+	tokens   int
 }
 
 // asksBack reports whether the text ends with a question.
@@ -92,20 +94,19 @@ const (
 
 // add counts the terms of one document.
 func (b *builder) add(i int, d Doc) {
-	counts, length := map[string]int{}, 0
+	counts, length := b.counts, 0
+	clear(counts)
 	if asksBack(d.Text) {
 		counts[signAsks]++
 	}
-	for _, name := range Terms(d.Speaker) {
-		counts[signSpeaker+b.stems.stem(name)] = 1
+	names := Terms(d.Speaker)
+	for _, name := range names {
+		counts[signSpeaker+b.known.word(name).stem] = 1
 	}
-	for _, form := range append(Terms(d.Speaker), Terms(d.Text)...) {
-		stem := b.stems.stem(form)
-		if stem != form {
-			b.forms[form] = stem
-		}
-		counts[stem]++
-		if !stopWord(form) {
+	for _, form := range append(names, Terms(d.Text)...) {
+		w := b.known.word(form)
+		counts[w.stem]++
+		if !w.stop {
 			length++
 		}
 	}
@@ -146,8 +147,10 @@ func (b *builder) encode(docs []Doc) []byte {
 		terms.add(term, len(b.postings[term].bytes))
 		p[partPostings] = append(p[partPostings], b.postings[term].bytes...)
 	}
-	for _, form := range slices.Sorted(maps.Keys(b.forms)) {
-		forms.add(form, ordinals[b.forms[form]])
+	for _, form := range slices.Sorted(maps.Keys(b.known)) {
+		if stem := b.known[form].stem; !strings.HasPrefix(stem, form) {
+			forms.add(form, ordinals[stem])
+		}
 	}
 	p[partTerms], p[partForms] = terms.encode(), forms.encode()
 	out := []byte{Format}
@@ -191,4 +194,11 @@ func packLength(n int) byte {
 	return byte(min(255, math.Round(16*math.Log2(1+float64(n)))))
 }
 
-func unpackLength(b byte) float64 { return math.Exp2(float64(b)/16) - 1 }
+// unpackedLengths returns what each byte of a packed length means.
+func unpackedLengths() *[256]float64 {
+	var lengths [256]float64
+	for b := range lengths {
+		lengths[b] = math.Exp2(float64(b)/16) - 1
+	}
+	return &lengths
+}

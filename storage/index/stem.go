@@ -6,30 +6,34 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// stemmer reduces words to their English stems and remembers them: the words of
-// a language repeat, and a stem costs a hundred times a look-up. A nil stemmer
-// remembers nothing.
-type stemmer map[string]string
+// lexicon knows words and remembers what it found out: the words of a language
+// repeat, and a stem costs a hundred times a look-up. A nil one remembers
+// nothing.
+type lexicon map[string]word
 
-// stem returns the stem of a folded term. A term that is not an English word
-// (digits, underscores, other scripts) is its own stem.
-func (s stemmer) stem(term string) string {
-	if len(term) < 3 {
-		return term
-	}
-	if have, ok := s[term]; ok {
+// word is what search knows of a folded term.
+type word struct {
+	// stem is its English stem. A term that is no English word (digits,
+	// underscores, other scripts) is its own stem.
+	stem string
+	// stop is whether it holds no meaning by itself.
+	stop bool
+}
+
+func (l lexicon) word(term string) word {
+	if have, ok := l[term]; ok {
 		return have
 	}
-	stem := term
-	if englishWord(term) {
-		if stem = english.Stem(regular(term), true); stem == "" {
-			stem = term
+	w := word{stem: term, stop: stopWord(term)}
+	if len(term) > 2 && englishWord(term) {
+		if stem := english.Stem(regular(term), true); stem != "" {
+			w.stem = stem
 		}
 	}
-	if s != nil {
-		s[term] = stem
+	if l != nil {
+		l[term] = w
 	}
-	return stem
+	return w
 }
 
 func englishWord(term string) bool {

@@ -8,6 +8,7 @@ package index
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/words"
 	"golang.org/x/text/cases"
@@ -17,8 +18,8 @@ import (
 // Fold returns text as search compares it: compatibility-composed, case folded
 // and without diacritics.
 func Fold(text string) string {
-	if plainLower(text) {
-		return text
+	if ascii(text) {
+		return strings.ToLower(text)
 	}
 	folded := cases.Fold().String(norm.NFKD.String(text))
 	return norm.NFC.String(strings.Map(func(r rune) rune {
@@ -32,9 +33,9 @@ func Fold(text string) string {
 // voiced marks are spelling in Japanese, not decoration.
 func voiced(r rune) bool { return r == '\u3099' || r == '\u309a' }
 
-func plainLower(text string) bool {
+func ascii(text string) bool {
 	for i := 0; i < len(text); i++ {
-		if c := text[i]; c >= 0x80 || c >= 'A' && c <= 'Z' {
+		if text[i] >= utf8.RuneSelf {
 			return false
 		}
 	}
@@ -77,6 +78,9 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r)
 // words, or of Hangul, whose words carry particles.
 func spaceless(word string) bool {
 	for _, r := range word {
+		if r < utf8.RuneSelf {
+			return false
+		}
 		if !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && r != 'ー' {
 			return false
 		}

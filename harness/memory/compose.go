@@ -18,7 +18,7 @@ type Composer struct {
 	Facts harness.Facts
 	Notes harness.Notes
 	// RecallBudget bounds recalled text in tokens; 0 means
-	// [DefaultRecallBudget].
+	// [DefaultRecallBudget]. With a small window it is an eighth of that.
 	RecallBudget int
 }
 
@@ -78,7 +78,7 @@ func (c *Composer) Compose(ctx context.Context, in In) (Out, error) {
 	if err != nil {
 		return Out{}, fmt.Errorf("compose request of session %s: %w", in.Session, err)
 	}
-	items, recallErr := c.recall(ctx, in.Session, tool.Clip(v.question(), maxQuery))
+	items, recallErr := c.recall(ctx, in, tool.Clip(v.question(), maxQuery))
 	if err := ctx.Err(); err != nil {
 		return Out{}, err
 	}

@@ -222,9 +222,54 @@ func TestRecallKeepsItsBudget(t *testing.T) {
 		f.Pinned = i%2 == 0
 		facts = append(facts, f)
 	}
-	out := compose(t, &Composer{Facts: &shelf{facts: facts}, RecallBudget: 300}, In{Turn: []harness.Message{user("tea")}})
-	if n := estimateText(out.Request.Context); n > 400 || len(out.Used) == 0 {
-		t.Errorf("%d tokens with %d facts for a budget of 300", n, len(out.Used))
+	for name, tc := range map[string]struct{ budget, window, most, least int }{
+		"as given":          {300, 0, 300, 200},
+		"unless it is less": {0, 0, DefaultRecallBudget, DefaultRecallBudget - 100},
+		"of a small window": {0, 4_000, 500, 400},
+		"of a tiny window":  {0, 200, 0, 0},
+	} {
+		out := compose(t, &Composer{Facts: &shelf{facts: facts}, RecallBudget: tc.budget}, In{
+			Turn: []harness.Message{user("tea")}, Info: model.Info{Window: tc.window}, MaxOutput: 50,
+		})
+		n := estimateText(out.Request.Context)
+		if n > tc.most || n < tc.least || (len(out.Used) == 0) != (tc.most == 0) {
+			t.Errorf("%s: %d tokens with %d facts, want %d to %d", name, n, len(out.Used), tc.least, tc.most)
+		}
+		if lines := strings.Count(out.Request.Context, "[fact/"); lines != len(out.Used) {
+			t.Errorf("%s: %d facts are sent and %d reported", name, lines, len(out.Used))
+		}
+	}
+}
+
+// What providers cache is the same text: neither the rank of what is found, nor
+// its use, nor the steps of a turn may move it.
+func TestRecalledTextStaysTheSame(t *testing.T) {
+	t.Parallel()
+	var facts []harness.Fact
+	for i := range 12 {
+		facts = append(facts, fact(fmt.Sprint("f", i+1), "prefers tea"))
+	}
+	facts[3].Pinned, facts[7].Pinned = true, true
+	notes := &board{notes: []harness.Note{{ID: "n2", Title: "tea", State: harness.StateActive}, {ID: "n10", Title: "tea", State: harness.StateActive}}}
+	in := In{Session: "s1", Now: time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC), Turn: []harness.Message{user("which tea")}}
+	first := compose(t, &Composer{Facts: &shelf{facts: facts}, Notes: notes}, in)
+	if len(first.Used) != 14 {
+		t.Fatalf("used %v", first.Used)
+	}
+	other := slices.Clone(facts)
+	slices.Reverse(other)
+	slices.Reverse(notes.notes)
+	for i := range other {
+		other[i].Uses, other[i].LastUsed = i, in.Now
+	}
+	in.Now = in.Now.Add(14 * time.Hour)
+	in.Turn = append(in.Turn, calls("a"), results("a", "coffee, water and a car"))
+	again := compose(t, &Composer{Facts: &shelf{facts: other}, Notes: notes}, in)
+	if again.Request.Context != first.Request.Context || !slices.Equal(again.Used, first.Used) {
+		t.Errorf("it was\n%s\nand is\n%s", first.Request.Context, again.Request.Context)
+	}
+	if again.Request.System != first.Request.System {
+		t.Error("the system prompt moved")
 	}
 }
 

@@ -79,7 +79,21 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 	case chat.WantMemory:
 		var cmd tea.Cmd
 		m.front = frontBrowser
-		m.lists.browser, cmd = m.lists.browser.Open(m.chat.Session().ID)
+		if want.IDs != nil {
+			m.lists.browser, cmd = m.lists.browser.Only(m.chat.Session().ID, want.IDs, want.Text, want.Say)
+		} else {
+			m.lists.browser, cmd = m.lists.browser.Open(m.chat.Session().ID)
+		}
+		return m, cmd
+	case chat.WantFacts:
+		var cmd tea.Cmd
+		m.front = frontBrowser
+		m.lists.browser, cmd = m.lists.browser.OpenFacts(m.chat.Session().ID)
+		return m, cmd
+	case chat.WantNotes:
+		var cmd tea.Cmd
+		m.front = frontBrowser
+		m.lists.browser, cmd = m.lists.browser.OpenNotes(m.chat.Session().ID)
 		return m, cmd
 	case chat.WantEdit:
 		return m, m.edit(want.Text, "message.md", m.chat.Edited())

@@ -102,7 +102,7 @@ func TestCopyGivesTheSourceToTheTerminal(t *testing.T) {
 	}
 }
 
-func TestAnswersSayWhatWasRemembered(t *testing.T) {
+func TestAnswersSayWhatTheyUsed(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		msg := harness.AssistantText("As you like it.")
 		msg.Used = []string{"f1", "f2", "n7"}
@@ -111,6 +111,6 @@ func TestAnswersSayWhatWasRemembered(t *testing.T) {
 			{Kind: harness.RecordMessage, Message: &user, At: time.Now()},
 			{Kind: harness.RecordMessage, Message: &msg, At: time.Now()},
 		})
-		w.Open("talk", 80, 24).Shows("cairn · 00:00 · remembered 2 facts, 1 note")
+		w.Open("talk", 80, 24).Shows("cairn · 00:00 · used 2 facts, 1 note")
 	})
 }

@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -148,10 +149,10 @@ func (d desk) item(i int) []string {
 			return nil
 		}
 		if d.follows(i) {
-			return append([]string{""}, body...)
+			return slices.Concat([]string{""}, d.usedLine(d.usedMore(i), false), body)
 		}
-		head := paints.Assistant.On("cairn") + paints.Muted.On(d.tail(d.at(it.rec.At), remembered(msg.Used), string(msg.Mark)))
-		return append([]string{"", d.fit(head)}, body...)
+		head := paints.Assistant.On("cairn") + paints.Muted.On(d.tail(d.at(it.rec.At), usedWords(msg.Used), string(msg.Mark)))
+		return slices.Concat([]string{"", d.fit(head)}, d.usedLine(msg.Used, true), body)
 	}
 	return nil
 }
@@ -317,29 +318,6 @@ func count(n int, what string) string {
 		what += "s"
 	}
 	return strconv.Itoa(n) + " " + what
-}
-
-// remembered says what memory a request carried.
-func remembered(used []string) string {
-	facts, notes := 0, 0
-	for _, id := range used {
-		if strings.HasPrefix(id, "n") {
-			notes++
-		} else {
-			facts++
-		}
-	}
-	var parts []string
-	if facts > 0 {
-		parts = append(parts, count(facts, "fact"))
-	}
-	if notes > 0 {
-		parts = append(parts, count(notes, "note"))
-	}
-	if parts == nil {
-		return ""
-	}
-	return "remembered " + strings.Join(parts, ", ")
 }
 
 // changeWords says what a configuration record changed.

@@ -171,13 +171,17 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		if m, cmd = msg.apply(m); m.leaving.left && !was {
 			want.Kind = WantRest
 		}
-		if m.wanted.Kind != WantNothing {
-			want, m.wanted = m.wanted, Intent{}
+		if want.Kind == WantNothing {
+			want = m.wanted
 		}
+		m.wanted = Intent{}
 	case tea.KeyMsg:
 		said, asleep := m.notice, m.asks() && !m.ask.awake
 		if m, cmd, want = m.key(msg); m.notice == said && said != m.fault {
 			m.notice = ""
+		}
+		if !m.box.Starts("/remember") {
+			m.quoted = quoted{}
 		}
 		if m.asks() && (asleep || m.draft.version != before) {
 			var doze tea.Cmd

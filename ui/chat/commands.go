@@ -44,7 +44,7 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	case "rename":
 		m, cmd = m.rename(p.Arg)
 	case "remember":
-		m, cmd = m.remember1(p.Arg)
+		m, cmd = m.rememberThis(p.Arg)
 	case "forget":
 		m, cmd = m.forgetFact(p.Arg)
 	case "context":

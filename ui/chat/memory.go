@@ -96,6 +96,9 @@ func (m Model) learnFact(text string) (Model, tea.Cmd) {
 	if m.stored {
 		fact.Session = m.session.ID
 		fact.Source = harness.Source{Session: m.session.ID, Message: m.pages.last()}
+		if q := m.quoted; q.record > 0 {
+			fact.Source.Message, fact.Source.Quote = q.record, q.text
+		}
 	}
 	key := harness.NewID()
 	return m, func() tea.Msg {

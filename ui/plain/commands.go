@@ -81,6 +81,14 @@ func (p *plain) command(c chat.Parsed) {
 		p.say("list them with: cairn sessions; open one with: cairn -s ID")
 	case "memory":
 		p.say("list it with: cairn facts and cairn notes")
+	case "facts":
+		p.say("list them with: cairn facts")
+	case "notes":
+		p.say("list them with: cairn notes")
+	case "forget":
+		p.forget(c.Arg)
+	case "context":
+		p.context()
 	case "rename":
 		p.rename(c.Arg)
 	case "remember":

@@ -1,0 +1,93 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+)
+
+// showContext tells what the last request of this chat carried.
+func (m Model) showContext() (Model, tea.Cmd) {
+	var answer *harness.Message
+	for _, it := range m.pages.items {
+		if Counted(it.rec) {
+			answer = it.rec.Message
+		}
+	}
+	if answer == nil {
+		m.notice = "no request was sent in this chat yet"
+		return m, nil
+	}
+	lines := ContextLines(*answer, m.setup, m.session)
+	if k := m.usual(actUsed); k != "" && len(answer.Used) > 0 {
+		lines = append(lines, k+" shows what the answer on screen used")
+	}
+	m.pages.add(item{quiet: strings.Join(lines, "\n")})
+	m.pages.follow = true
+	return m, nil
+}
+
+// Counted reports whether a record is an answer that says what its request
+// came to.
+func Counted(r harness.Record) bool {
+	return r.Message != nil && r.Message.Role == harness.RoleAssistant && r.Message.Usage != nil
+}
+
+// ContextLines tell what the request behind an answer carried, as far as the
+// answer recorded that, with what is configured for the next one.
+func ContextLines(answer harness.Message, next Setup, s harness.Session) []string {
+	var u harness.Usage
+	if answer.Usage != nil {
+		u = *answer.Usage
+	}
+	lines := []string{
+		"the last request:",
+		"  model      " + answer.Model,
+		"  sent       " + grouped(u.Input) + " tokens" + share(u.Input, next.Window),
+	}
+	if u.CacheRead > 0 || u.CacheWrite > 0 {
+		lines = append(lines, fmt.Sprintf("  cache      %s tokens read, %s written", grouped(u.CacheRead), grouped(u.CacheWrite)))
+	}
+	reply := "  reply      " + grouped(u.Output) + " tokens"
+	if u.Reasoning > 0 {
+		reply += ", " + grouped(u.Reasoning) + " of them reasoning"
+	}
+	lines = append(lines, reply)
+	if u.Incomplete {
+		lines = append(lines, "             counted in part only: some of it never arrived")
+	}
+	remembered := "nothing"
+	if len(answer.Used) > 0 {
+		remembered = strings.Join(answer.Used, " ")
+	}
+	system := utf8.RuneCountInString(next.Run.System)
+	lines = append(lines,
+		"  remembered "+remembered,
+		"  system     "+grouped(int64(system))+" characters now",
+		"  session    "+count(s.Messages, "message")+", all branches")
+	if cost := costWords(s.Usage); cost != "" {
+		lines = append(lines, "  cost       "+cost+" in this session")
+	}
+	return lines
+}
+
+// share is what part of the window a number of tokens is.
+func share(tokens, window int64) string {
+	if window <= 0 {
+		return ", of a window that is not known"
+	}
+	return fmt.Sprintf(", %d%% of the window of %s", tokens*100/window, grouped(window))
+}
+
+// grouped is a number with a comma after each three digits.
+func grouped(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

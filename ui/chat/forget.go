@@ -1,0 +1,143 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/render"
+)
+
+const (
+	// maxOffered bounds the facts that /forget offers to choose from.
+	maxOffered = 50
+	// maxDraft bounds the message that /remember makes a draft of, and
+	// maxQuote what is kept of it as the source's words; in characters.
+	maxDraft = 2_000
+	maxQuote = 200
+	// tellWidth is how much of a fact a notice tells, in cells.
+	tellWidth = 60
+)
+
+// factID is how a fact is named.
+const factID = `^f[0-9]{1,18}$`
+
+// quoted is the message that /remember made a draft of; record 0 is none.
+type quoted struct {
+	record int
+	text   string
+}
+
+// rememberThis saves what follows /remember. If nothing does, the last message
+// of the person comes into the box to be made a fact of.
+func (m Model) rememberThis(text string) (Model, tea.Cmd) {
+	if text != "" || m.deps.Facts == nil {
+		m, cmd := m.learnFact(text)
+		m.quoted = quoted{}
+		return m, cmd
+	}
+	for i := len(m.pages.items) - 1; i >= 0; i-- {
+		rec := m.pages.items[i].rec
+		if rec.Message == nil || rec.Message.Role != harness.RoleUser || rec.Message.Mark != harness.MarkNone {
+			continue
+		}
+		said := strings.TrimSpace(rec.Message.Text())
+		if said == "" {
+			continue
+		}
+		m.quoted = quoted{rec.Seq, clip(said, maxQuote)}
+		m.box = m.box.SetText("/remember " + clip(said, maxDraft))
+		m.draft.version++
+		m.notice = "your last message: make a fact of it, enter saves it"
+		return m, nil
+	}
+	m.notice = "write the fact after it: /remember I prefer table tests"
+	return m, nil
+}
+
+// clip is at most the first n characters of a text.
+func clip(text string, n int) string {
+	for i := range text {
+		if n--; n < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// forgetFact forgets the fact that the words find. If they find several, they
+// are offered and none is forgotten.
+func (m Model) forgetFact(words string) (Model, tea.Cmd) {
+	switch {
+	case m.deps.Facts == nil:
+		m.notice = "memory is off in this chat"
+		return m, nil
+	case words == "":
+		m.notice = "write words of the fact after it, or its id: /forget table tests"
+		return m, nil
+	}
+	ctx, facts, to := m.ctx, m.deps.Facts, m.to()
+	return m, func() tea.Msg {
+		out := forgetMsg{to: to, words: words}
+		out.found, out.err = FindFacts(ctx, facts, words)
+		if out.err == nil && len(out.found) == 1 {
+			out.err = facts.Forget(ctx, out.found[0].ID)
+		}
+		return out
+	}
+}
+
+// FindFacts are the facts that words or an id find, best first, and none of the
+// trash.
+func FindFacts(ctx context.Context, facts Facts, words string) ([]harness.Fact, error) {
+	if !regexp.MustCompile(factID).MatchString(words) {
+		return facts.List(ctx, harness.MemoryFilter{Query: words, State: harness.StateAny, Limit: maxOffered})
+	}
+	f, err := facts.Get(ctx, words)
+	switch {
+	case errors.Is(err, harness.ErrNotFound), err == nil && f.State == harness.StateTrashed:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return []harness.Fact{f}, nil
+}
+
+// forgetMsg brings what /forget found: one fact, which is forgotten now, or
+// several.
+type forgetMsg struct {
+	to
+	words string
+	found []harness.Fact
+	err   error
+}
+
+func (msg forgetMsg) apply(m Model) (Model, tea.Cmd) {
+	words := render.SafeLine(clip(msg.words, tellWidth))
+	switch {
+	case msg.err != nil:
+		return m.trouble(msg.err)
+	case len(msg.found) == 0:
+		m.notice = fmt.Sprintf("nothing remembered says \"%s\"", words)
+	case len(msg.found) == 1:
+		f := msg.found[0]
+		m = m.wrote(write{did: didForget, id: f.ID})
+		text := render.Truncate(render.SafeLine(f.Text), tellWidth, m.deps.Theme.Ornaments.Ellipsis)
+		m.notice = fmt.Sprintf("forgot %s: %s", f.ID, text) + m.undoHint("; ", "brings it back")
+	default:
+		ids := make([]string, len(msg.found))
+		for i, f := range msg.found {
+			ids[i] = f.ID
+		}
+		m.wanted = Intent{
+			Kind: WantMemory, IDs: ids, Text: fmt.Sprintf("\"%s\"", words),
+			Say: "Several facts match and none is forgotten yet. Forget the one you mean.",
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,67 @@
+package plain
+
+import (
+	"fmt"
+
+	"cairn/harness"
+	"cairn/ui/chat"
+)
+
+// forget forgets the fact that the words find, or lists those that they find.
+func (p *plain) forget(words string) {
+	switch {
+	case p.Chat.Facts == nil:
+		p.say("memory is off in this chat")
+		return
+	case words == "":
+		p.say("write words of the fact after it, or its id: /forget table tests")
+		return
+	}
+	found, err := chat.FindFacts(p.ctx, p.Chat.Facts, words)
+	switch {
+	case err != nil:
+		p.trouble(err)
+	case len(found) == 0:
+		p.say(fmt.Sprintf("nothing remembered says %q", words))
+	case len(found) == 1:
+		f := found[0]
+		if err := p.Chat.Facts.Forget(p.ctx, f.ID); err != nil {
+			p.trouble(err)
+			return
+		}
+		p.say("forgot " + f.ID + ": " + f.Text)
+		p.say("cairn facts restore " + f.ID + " brings it back")
+	default:
+		p.say("several facts match and none is forgotten; name one by its id:")
+		for _, f := range found {
+			p.say("  /forget " + f.ID + "  " + f.Text)
+		}
+	}
+}
+
+// context tells what the last request of the chat carried.
+func (p *plain) context() {
+	records, err := p.Chat.Transcript.Tail(p.ctx, p.session.ID, 0, 0)
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	var answer *harness.Message
+	for _, r := range records {
+		if chat.Counted(r) {
+			answer = r.Message
+		}
+	}
+	if answer == nil {
+		p.say("no request was sent in this chat yet")
+		return
+	}
+	session, err := p.Chat.Sessions.Get(p.ctx, p.session.ID)
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	for _, l := range chat.ContextLines(*answer, p.setup, session) {
+		p.say(l)
+	}
+}

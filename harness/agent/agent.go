@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -69,7 +70,9 @@ type Options struct {
 	// (a scope but once, too: the agent keeps no grants), declines the call and
 	// tells the model why. Without Approve everything that asks is denied.
 	Approve func(ctx context.Context, p harness.Pending) (harness.Decision, error)
-	// Facts and Notes are recalled in every conversation; nil means not.
+	// Facts and Notes are recalled in every conversation; nil means not. Each
+	// answer names in [harness.Message.Used] what it was given, and the facts
+	// among them are counted as used.
 	Facts harness.Facts
 	Notes harness.Notes
 	// System replaces the default system prompt.
@@ -79,6 +82,9 @@ type Options struct {
 	// MaxSteps bounds the model calls of a turn; 0 means 50.
 	MaxSteps int
 	Now      func() time.Time
+	// Log is told what goes wrong beside a turn, such as a use that cannot be
+	// counted; nil means that nobody is.
+	Log *slog.Logger
 }
 
 // Agent is one conversation. Its methods are safe for concurrent use.
@@ -103,6 +109,9 @@ func New(o Options) (*Agent, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the real clock, where none is given
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Tools == nil {
 		o.Tools = new(tool.Set)
@@ -256,7 +265,19 @@ func (a *Agent) Steps() Steps {
 	c := &memory.Composer{Facts: a.o.Facts, Notes: a.o.Notes}
 	return Steps{
 		Model: a.o.Model, Info: a.o.Info, Tools: a.o.Tools, Policy: a.o.Policy, Now: a.o.Now,
-		Compose: c.Compose,
+		Compose: c.Compose, Used: a.used,
+	}
+}
+
+// used counts the use of facts in an answer. The answer is stored already, so
+// that a failure is no reason to end the turn.
+func (a *Agent) used(ctx context.Context, ids []string) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, "f") })
+	if a.o.Facts == nil || len(ids) == 0 {
+		return
+	}
+	if err := a.o.Facts.Used(ctx, ids...); err != nil {
+		a.o.Log.WarnContext(ctx, "count use of facts", slog.String("session", string(a.id)), slog.Any("error", err))
 	}
 }
 

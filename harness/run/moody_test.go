@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ type moody struct {
 
 	mu     sync.Mutex
 	pieces []piece
+	void   []string
 }
 
 type piece struct {
@@ -35,6 +37,14 @@ func (m *moody) half(age time.Duration) string {
 		}
 	}
 	return text
+}
+
+// voided reports whether a text that was streamed became void: then nobody has
+// to keep it.
+func (m *moody) voided(text string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.void, func(v string) bool { return strings.HasPrefix(v, text) })
 }
 
 func (m *moody) forget() {
@@ -79,7 +89,9 @@ func (m *moody) Stream(ctx context.Context, _ model.Request, emit func(model.Del
 		}
 	case "reset":
 		if err = say(2); err == nil {
-			m.forget()
+			m.mu.Lock()
+			m.pieces, m.void = nil, append(m.void, all)
+			m.mu.Unlock()
 			all = ""
 			emit(model.Delta{Kind: model.DeltaReset})
 			err = say(2)

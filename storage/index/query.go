@@ -17,6 +17,8 @@ type Query struct {
 	// asks is whether the text is a question: the message that answers it may
 	// share no word with it, and stands next to one that does.
 	asks bool
+	// words are those outside of quotes, all of them: they may name a time.
+	words []string
 }
 
 // queryTerm is one word that the query looks for.
@@ -43,7 +45,7 @@ func NewQuery(text string) Query {
 		}
 	}
 	words := Terms(loose)
-	q.asks = asks(loose, words)
+	q.asks, q.words = asks(loose, words), words
 	q.addTerms(words, typing(loose))
 	if len(q.phrases) == 0 {
 		q.whole = strings.TrimSpace(Fold(text))

@@ -255,6 +255,22 @@ func (r *ranking) add(idf float64) {
 	}
 }
 
+// within adds what it is worth to be of the time that the query names: as much
+// as a word that so many messages have.
+func (r *ranking) within(p period) {
+	from, until := p.from.Unix(), p.until.Unix()
+	r.touched = r.touched[:0]
+	for at, t := range r.c.times {
+		if t >= from && t < until && (r.q.asks || r.scores[at] > 0) {
+			r.touched = append(r.touched, int32(at))
+		}
+	}
+	worth := float32(idf(len(r.touched), len(r.c.numbers)))
+	for _, at := range r.touched {
+		r.scores[at] += worth
+	}
+}
+
 // idf is what a term is worth that n of all messages have: rare ones more.
 func idf(n, all int) float64 {
 	return math.Log(1 + (float64(all-n)+0.5)/(float64(n)+0.5))

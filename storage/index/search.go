@@ -22,6 +22,9 @@ type Options struct {
 	// Since and Until bound the time of the messages, if they are not zero:
 	// not before Since, and before Until.
 	Since, Until time.Time
+	// Now is what "last week" in a query is told from, and where days begin.
+	// Without it only dates with a year mean a time, and that in UTC.
+	Now time.Time
 }
 
 // Match is one found message.
@@ -43,6 +46,9 @@ type Match struct {
 // that has no word of the query is found only next to one that has, if the
 // query is a question.
 //
+// Where the query names a time, as in "last week" or "in May 2023", messages of
+// then are better, and a question finds them also without a word of it.
+//
 // Errors are [ErrSegment] and those of Text.
 func Search(q Query, segments []*Segment, tail []Doc, limit int, o Options) ([]Match, error) {
 	if q.Empty() {
@@ -62,6 +68,9 @@ func Search(q Query, segments []*Segment, tail []Doc, limit int, o Options) ([]M
 	r, err := rank(c, q, segments)
 	if err != nil {
 		return nil, err
+	}
+	if p, ok := periodOf(q.words, o.Now); ok {
+		r.within(p)
 	}
 	return best(c, q, r.candidates(o), limit, o)
 }

@@ -164,6 +164,25 @@ func TestOfEqualMessagesTheLaterIsBetter(t *testing.T) {
 	}
 }
 
+func TestAQueryMayNameATime(t *testing.T) {
+	t.Parallel()
+	docs := chats()
+	now := time.Date(2023, 5, 8, 12, 0, 0, 0, time.UTC)
+	for i := range docs {
+		docs[i].At = now.AddDate(0, 0, -i)
+	}
+	segments := []*index.Segment{open(t, docs)}
+	if got := find(t, "exact words", segments, nil, index.Options{Now: now}); got[0] != "cooking/3" {
+		t.Errorf("without a time %q", got)
+	}
+	if got := find(t, "exact words 9 days ago", segments, nil, index.Options{Now: now}); got[0] != "cooking/4" || len(got) != 2 {
+		t.Errorf("with a time %q", got)
+	}
+	if got := find(t, "What did we do yesterday?", segments, nil, index.Options{Now: now}); !slices.Equal(got, []string{"hikes/2"}) {
+		t.Errorf("yesterday was %q", got)
+	}
+}
+
 func TestEqualDocsGiveEqualBytes(t *testing.T) {
 	t.Parallel()
 	docs := chats()

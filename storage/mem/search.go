@@ -27,7 +27,7 @@ func (v *Searcher) Search(ctx context.Context, query string, limit int) ([]harne
 	}
 	v.st.mu.Lock()
 	defer v.st.mu.Unlock()
-	found, err := index.Search(q, nil, v.st.documents(), limit, index.Options{Text: v.st.messageText})
+	found, err := index.Search(q, nil, v.st.documents(), limit, index.Options{Text: v.st.messageText, Now: v.st.now()})
 	if err != nil {
 		return nil, err
 	}

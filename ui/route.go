@@ -14,6 +14,7 @@ import (
 	"cairn/ui/render"
 	"cairn/ui/runs"
 	"cairn/ui/screen"
+	"cairn/ui/widget"
 )
 
 // toChats gives a message of a chat to the chat that owns it. Messages of
@@ -285,7 +286,7 @@ func (m Model) toBrowser(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var more tea.Cmd
 	switch want := want.(type) {
 	case browser.Open:
-		next, more = m.change(chat.Open{Session: harness.Session{ID: want.Session}, Record: want.Message})
+		next, more = m.toSource(want)
 	case browser.Edit:
 		more = m.edit(want.Text, want.Name, want.Done)
 	case browser.Back:
@@ -293,6 +294,16 @@ func (m Model) toBrowser(msg tea.Msg) (tea.Model, tea.Cmd) {
 		next = m
 	}
 	return next, tea.Batch(cmd, more)
+}
+
+// toSource shows the message that something remembered comes from.
+func (m Model) toSource(want browser.Open) (tea.Model, tea.Cmd) {
+	next, cmd := m.change(chat.Open{Session: harness.Session{ID: want.Session}, Record: want.Message})
+	if now, ok := next.(Model); ok && !now.chat.Noted() {
+		now.chat = now.chat.Hint(widget.KeyFor(m.deps.Keys, "chat.memory", "ctrl+x f") + " goes back to the memory")
+		next = now
+	}
+	return next, cmd
 }
 
 // toRuns gives a message to the screen of runs and does what it wants.

@@ -10,6 +10,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -70,6 +71,7 @@ type Model struct {
 	// notice is what happened last. The next key takes it away, unless it is
 	// fault: what went wrong stays until something else is said.
 	notice, fault string
+	hint          string  // said again once the session is ours, until a key
 	writes        []write // to memory, the last of which one key undoes
 	quoted        quoted  // what /remember made a draft of
 	wanted        Intent  // of the root, for what was found
@@ -176,6 +178,7 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		}
 		m.wanted = Intent{}
 	case tea.KeyMsg:
+		m.hint = ""
 		said, asleep := m.notice, m.asks() && !m.ask.awake
 		if m, cmd, want = m.key(msg); m.notice == said && said != m.fault {
 			m.notice = ""
@@ -265,12 +268,30 @@ func (msg troubleMsg) apply(m Model) (Model, tea.Cmd) {
 
 // Goto shows a record, loading what lies between if need be.
 func (m Model) Goto(record int) (Model, tea.Cmd) {
-	if m.pages.show(m.desk(), record, m.rows()) || m.pages.whole {
+	if m.pages.show(m.desk(), record, m.rows()) {
 		return m, nil
+	}
+	if m.pages.whole {
+		return m.missed(record), nil
 	}
 	m.goal = record
 	return m.older(0)
 }
+
+// missed says that a record that was asked for is not there to be shown.
+func (m Model) missed(record int) Model {
+	return m.Hint(fmt.Sprintf("message %d is not in this conversation: it is on another branch or gone", record))
+}
+
+// Hint is Say for a chat that may still be opening: the sentence stays until a
+// key is pressed.
+func (m Model) Hint(text string) Model {
+	m.hint = text
+	return m.Say(text)
+}
+
+// Noted reports whether a sentence is shown now.
+func (m Model) Noted() bool { return m.notice != "" }
 
 // Say shows a sentence of the root.
 func (m Model) Say(text string) Model {

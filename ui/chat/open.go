@@ -47,6 +47,10 @@ func (msg loadedMsg) apply(m Model) (Model, tea.Cmd) {
 		return m, tea.Batch(cmd, m.configure())
 	}
 	var cmds []tea.Cmd
+	if msg.session == nil && m.goal > 0 {
+		m.goal = 0
+		m = m.Hint("the conversation that this comes from is gone")
+	}
 	if msg.session != nil {
 		m = m.describes(*msg.session)
 		for _, r := range msg.records {
@@ -69,8 +73,11 @@ func (m Model) seek() (Model, tea.Cmd) {
 	if m.goal == 0 || m.width == 0 || len(m.pages.items) == 0 {
 		return m, nil
 	}
-	if !m.pages.show(m.desk(), m.goal, m.rows()) && !m.pages.whole {
-		return m.older(0)
+	if !m.pages.show(m.desk(), m.goal, m.rows()) {
+		if !m.pages.whole {
+			return m.older(0)
+		}
+		m = m.missed(m.goal)
 	}
 	m.goal = 0
 	return m, nil
@@ -186,7 +193,9 @@ func (msg olderMsg) apply(m Model) (Model, tea.Cmd) {
 	m.pages.prepend(msg.records)
 	switch {
 	case m.goal > 0:
-		m.pages.show(m.desk(), m.goal, m.rows())
+		if !m.pages.show(m.desk(), m.goal, m.rows()) {
+			m = m.missed(m.goal)
+		}
 		m.goal = 0
 	case m.pages.wantTop:
 		m.pages.wantTop = false

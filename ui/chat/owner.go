@@ -134,7 +134,7 @@ func (msg ownMsg) apply(m Model) (Model, tea.Cmd) {
 		return m, cmd
 	}
 	m.own = ownership{state: accessOwner, lease: msg.lease, fresh: m.own.fresh}
-	m.notice = ""
+	m.notice = m.hint
 	m = m.takeDraft(msg.draft)
 	if msg.asked {
 		m.notice = "this window owns the session now"
@@ -175,7 +175,7 @@ func (m Model) notOurs(msg ownMsg) (Model, tea.Cmd) {
 		return m.unsent().trouble(msg.err)
 	}
 	m.own.state, m.own.holder, m.own.silent = accessReader, holder, msg.asked
-	m.notice = ""
+	m.notice = m.hint
 	m = m.unsent()
 	if msg.asked {
 		m.notice = holder.String() + " does not answer"

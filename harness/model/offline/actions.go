@@ -101,6 +101,41 @@ func fetching(address string) intent {
 	}
 }
 
+// updating changes what is remembered under an id: the text of a fact, the body
+// of a note.
+func updating(id, text string) intent {
+	field := "text"
+	if strings.HasPrefix(id, "n") {
+		field = "body"
+	}
+	return intent{
+		tool: updateTool, args: []argument{given(id, "id"), given(text, field), reason()}, whole: true,
+		without: "I cannot change what is remembered: the tool `update_memory` is not on offer here (memory may be turned off with `--no-memory`).",
+		answer:  shown(fmt.Sprintf("`%s`:", id), fmt.Sprintf("`%s` was not changed:", id)),
+	}
+}
+
+func forgetting(id string) intent {
+	return intent{
+		tool: forgetTool, args: []argument{given(id, "id"), reason()},
+		without: "I cannot forget anything: the tool `forget_memory` is not on offer here (memory may be turned off with `--no-memory`).",
+		answer:  shown(fmt.Sprintf("`%s`:", id), fmt.Sprintf("`%s` was not forgotten:", id)),
+	}
+}
+
+func lookingBack(query string) intent {
+	return intent{
+		tool: historyTool, args: []argument{given(query, "query", "text")},
+		without: "I cannot look that up: the tool `search_history` is not on offer here (memory may be turned off with `--no-memory`).",
+		answer: func(r harness.ToolResult) string {
+			if hits, ok := found(r); ok {
+				return "This was said, word for word:\n\n" + hits + "\n\nI only searched; a real model would answer from it."
+			}
+			return fmt.Sprintf("No message of an earlier conversation matches %q.", query)
+		},
+	}
+}
+
 // asking turns a request to be asked into a question. What follows the question
 // mark are the choices, between commas.
 func asking(text string) intent {

@@ -22,6 +22,9 @@ func abilities(tools []model.ToolSpec) string {
 	for _, a := range []struct{ tool, line string }{
 		{saveTool, "**remember that** *the staging port is 8443* saves a fact"},
 		{recallTool, "**what do you know about** *staging* searches what is remembered"},
+		{historyTool, "**search history for** *staging* finds what was said in any conversation"},
+		{updateTool, "**update** *f1: the staging port is 9443* changes what is remembered"},
+		{forgetTool, "**forget** *f1* moves it to the trash"},
 		{listTool, "**list files**, **list** *docs* lists a directory"},
 		{globTool, "**find** *\\*.md* finds files by name"},
 		{grepTool, "**grep** *TODO* **in** *src* finds lines in files"},

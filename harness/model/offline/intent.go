@@ -36,18 +36,21 @@ type intent struct {
 
 // The tools that a pattern can ask for.
 const (
-	saveTool   = "save_memory"
-	recallTool = "recall_memories"
-	readTool   = "read_file"
-	listTool   = "list_directory"
-	runTool    = "run_command"
-	writeTool  = "write_file"
-	editTool   = "edit_file"
-	globTool   = "glob"
-	grepTool   = "grep"
-	fetchTool  = "fetch_url"
-	askTool    = "ask_user"
-	todosTool  = "write_todos"
+	saveTool    = "save_memory"
+	recallTool  = "recall_memories"
+	updateTool  = "update_memory"
+	forgetTool  = "forget_memory"
+	historyTool = "search_history"
+	readTool    = "read_file"
+	listTool    = "list_directory"
+	runTool     = "run_command"
+	writeTool   = "write_file"
+	editTool    = "edit_file"
+	globTool    = "glob"
+	grepTool    = "grep"
+	fetchTool   = "fetch_url"
+	askTool     = "ask_user"
+	todosTool   = "write_todos"
 )
 
 // The longest and the usual document, in words.
@@ -61,6 +64,7 @@ type patterns struct {
 	greeting, document, wordCount, remember, recall               *regexp.Regexp
 	readFile, listFiles, command, writeFile, editFile, glob, grep *regexp.Regexp
 	fetch, askMe, todos, joint                                    *regexp.Regexp
+	update, forget, history                                       *regexp.Regexp
 }
 
 // compiled are the patterns. They take a millisecond, which only a start
@@ -71,6 +75,8 @@ var compiled = sync.OnceValue(func() patterns { //nolint:gochecknoglobals // com
 		file   = `(?:the\s+)?(?:file\s+)?["'\x60]?([^\s"'\x60:]+)["'\x60]?`
 		// term is text, in quotes if it holds what ends it.
 		term = `(?:"([^"]*)"|\x60([^\x60]*)\x60|(.+?))`
+		// kept is the id of a fact or a note.
+		kept = `\[?(?:(?:the\s+)?(?:fact|note)[\s/])?([fn][1-9]\d*)\]?`
 	)
 	return patterns{
 		greeting:  regexp.MustCompile(`(?i)^\s*(?:hi|hello|hey|help|good (?:morning|afternoon|evening|day)|(?:who|what) are you|what can you do|what is this)\b[^\n]*$`),
@@ -88,6 +94,9 @@ var compiled = sync.OnceValue(func() patterns { //nolint:gochecknoglobals // com
 		fetch:     regexp.MustCompile(`(?i)^` + please + `(?:fetch\s+(?:the\s+(?:page|address|url)\s+)?|(?:open|get)\s+(?:the\s+page\s+)?(?:https?://))["'\x60<]?([^\s"'\x60<>]+)["'\x60>]?\s*$`),
 		askMe:     regexp.MustCompile(`(?is)^` + please + `ask\s+me\b[\s:,]*(.*?)\s*$`),
 		todos:     regexp.MustCompile(`(?is)^` + please + `(?:todos?|to-dos?|plan)\s*:\s*(.+?)\s*$`),
+		update:    regexp.MustCompile(`(?is)^` + please + `(?:update|change|correct)\s+` + kept + `(?:\s*:\s*|\s+to\s*:?\s+)(.+?)\s*$`),
+		forget:    regexp.MustCompile(`(?i)^` + please + `forget\s+` + kept + `\s*[.!]?\s*$`),
+		history:   regexp.MustCompile(`(?is)^` + please + `search\s+(?:(?:in|the|my|our|all)\s+)*(?:history|conversations?|messages?|sessions?|chats?)(?:\s+for|\s*:)?\s+(.+?)[\s?.!]*$`),
 		joint:     regexp.MustCompile(`(?i)\s+and\s+then\s+|\s*\n\s*`),
 	}
 })

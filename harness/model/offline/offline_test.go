@@ -27,6 +27,9 @@ var tools = []model.ToolSpec{
 	{Name: "fetch_url"},
 	{Name: "ask_user"},
 	{Name: "write_todos"},
+	{Name: "update_memory", Schema: json.RawMessage(`{"type":"object","properties":{"id":{},"text":{},"body":{},"why":{}}}`)},
+	{Name: "forget_memory"},
+	{Name: "search_history"},
 }
 
 func askModel(t *testing.T, r model.Request) (model.Reply, string) {
@@ -55,6 +58,14 @@ func TestPlainPatternsCallTheRealTools(t *testing.T) {
 		{"remember that the staging port is 8443", "save_memory", `{"content":"the staging port is 8443"}`},
 		{"Please remember: I like tea.", "save_memory", `{"content":"I like tea."}`},
 		{"what do you know about staging?", "recall_memories", `{"query":"staging"}`},
+		{"update f12: the port is 9443", "update_memory", `{"id":"f12","text":"the port is 9443","why":"You asked for exactly this."}`},
+		{"please change the note N3 to: # Port\n9443 and then run", "update_memory", `{"body":"# Port\n9443 and then run","id":"n3","why":"You asked for exactly this."}`},
+		{"change the port to 9443", "recall_memories", `{"query":"change the port to 9443"}`},
+		{"Forget f12.", "forget_memory", `{"id":"f12"}`},
+		{"forget fact/f12", "forget_memory", `{"id":"f12"}`},
+		{"forget it", "recall_memories", `{"query":"forget it"}`},
+		{"search the history for staging port?", "search_history", `{"query":"staging port"}`},
+		{"search all my conversations: tea", "search_history", `{"query":"tea"}`},
 		{"recall the port", "recall_memories", `{"query":"the port"}`},
 		{"Do I like tea?", "recall_memories", `{"query":"like tea"}`},
 		{"what is my favourite port", "recall_memories", `{"query":"favourite port"}`},
@@ -101,7 +112,7 @@ func TestPlainPatternsCallTheRealTools(t *testing.T) {
 func TestOnlyOfferedToolsAreCalled(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
-		"remember that x is y", "what do you know about x", "read a", "list files", "run ls", "write a: b", "explain monads",
+		"remember that x is y", "what do you know about x", "forget f1", "update f1: x", "search history for x", "read a", "list files", "run ls", "write a: b", "explain monads",
 		"edit a: replace b with c", "find a", "grep a", "fetch a.com", "ask me something", "todos: a", "run ls and then read a",
 	} {
 		reply, text := askModel(t, model.Request{Messages: user(said), Tools: []model.ToolSpec{{Name: "other"}}})
@@ -130,6 +141,11 @@ func TestAnswersComeFromToolResults(t *testing.T) {
 		{"explain tea", "f1: likes tea", false, "> f1: likes tea"},
 		{"explain tea", "[]", false, "ANTHROPIC_API_KEY"},
 		{"remember that tea is green", "saved f1", false, "Saved"},
+		{"forget f1", "Forgotten: [fact/f1] tea\n(trash)", false, "`f1`:\n\n```\nForgotten"},
+		{"forget f1", "there is no f1", true, "`f1` was not forgotten"},
+		{"update f1: tea", "there is no f1", true, "`f1` was not changed"},
+		{"search history for tea", "(messages)\n[session/a #1] tea", false, "> [session/a #1] tea"},
+		{"search history for tea", "No message of an earlier conversation matches.", false, "No message of an earlier conversation matches \"tea\""},
 		{"remember that tea is green", "refused", true, "not** saved"},
 		{"read a.md", "# A\n```go\nx\n```", false, "````\n# A"},
 	} {
@@ -226,6 +242,7 @@ func TestOnlyOfferedToolsAreClaimed(t *testing.T) {
 		"save_memory": "remember that", "recall_memories": "what do you know about", "read_file": "README.md",
 		"list_directory": "list files", "run_command": "git status", "write_file": "notes.txt",
 		"edit_file": "plan.txt", "glob": ".md* finds", "grep": "TODO", "fetch_url": "example.com", "ask_user": "ask me", "write_todos": "todos:",
+		"update_memory": "9443", "forget_memory": "trash", "search_history": "search history",
 	}
 	for n := range len(tools) + 1 {
 		offered := append(tools[:n:n], model.ToolSpec{Name: "other"})

@@ -68,6 +68,9 @@ func request(text string) (intent, bool) {
 	}{
 		{p.todos, func(m []string) (intent, bool) { return planning(m[1]) }},
 		{p.remember, func(m []string) (intent, bool) { return saving(m[1]), true }},
+		{p.update, func(m []string) (intent, bool) { return updating(strings.ToLower(m[1]), m[2]), true }},
+		{p.forget, func(m []string) (intent, bool) { return forgetting(strings.ToLower(m[1])), true }},
+		{p.history, func(m []string) (intent, bool) { return lookingBack(m[1]), true }},
 		{p.editFile, func(m []string) (intent, bool) {
 			return editing(m[1], m[3]+m[4]+m[5], m[6]+m[7]+m[8], m[2] != ""), true
 		}},

@@ -32,7 +32,13 @@ type intent struct {
 	// open says that the text of the request may go on over several lines,
 	// whole that nothing behind it is another request.
 	open, whole bool
+	// frame, if set, is around what all intents of a text found: their answers
+	// are empty where there is nothing.
+	frame *frame
 }
+
+// frame is what is said before and after what was found, and if nothing was.
+type frame struct{ lead, tail, none string }
 
 // The tools that a pattern can ask for.
 const (
@@ -64,7 +70,7 @@ type patterns struct {
 	greeting, document, wordCount, remember, recall               *regexp.Regexp
 	readFile, listFiles, command, writeFile, editFile, glob, grep *regexp.Regexp
 	fetch, askMe, todos, joint                                    *regexp.Regexp
-	update, forget, history                                       *regexp.Regexp
+	update, forget, history, said                                 *regexp.Regexp
 }
 
 // compiled are the patterns. They take a millisecond, which only a start
@@ -97,6 +103,7 @@ var compiled = sync.OnceValue(func() patterns { //nolint:gochecknoglobals // com
 		update:    regexp.MustCompile(`(?is)^` + please + `(?:update|change|correct)\s+` + kept + `(?:\s*:\s*|\s+to\s*:?\s+)(.+?)\s*$`),
 		forget:    regexp.MustCompile(`(?i)^` + please + `forget\s+` + kept + `\s*[.!]?\s*$`),
 		history:   regexp.MustCompile(`(?is)^` + please + `search\s+(?:(?:in|the|my|our|all)\s+)*(?:history|conversations?|messages?|sessions?|chats?)(?:\s+for|\s*:)?\s+(.+?)[\s?.!]*$`),
+		said:      regexp.MustCompile(`^\[session/[^\]]*\] .* \d\d:\d\d, user: `),
 		joint:     regexp.MustCompile(`(?i)\s+and\s+then\s+|\s*\n\s*`),
 	}
 })
@@ -116,9 +123,9 @@ func parse(text string, tools []model.ToolSpec) []intent {
 		return all
 	}
 	if m := p.recall.FindStringSubmatch(text); m != nil {
-		return []intent{recalling(or(m[1], text), tools)}
+		return recalling(or(m[1], text), tools)
 	}
-	return []intent{anything(text, tools)}
+	return anything(text, tools)
 }
 
 // words returns how many words a long document is asked to have.
@@ -144,35 +151,74 @@ func saving(fact string) intent {
 	}
 }
 
-func recalling(about string, tools []model.ToolSpec) intent {
-	return intent{
-		tool: recallTool, args: []argument{given(about, "query", "text")},
-		without: "I cannot look that up: the tool `recall_memories` is not on offer here (memory may be turned off with `--no-memory`).",
+func recalling(about string, tools []model.ToolSpec) []intent {
+	none := fmt.Sprintf("Nothing is stored that matches %q.", about)
+	if _, offered := tool(tools, saveTool); offered {
+		none += " Say \"remember that …\" and I save it."
+	}
+	return looking(about, tools, frame{tail: "I only searched; a real model would answer from it.", none: none},
+		"I cannot look that up: the tool `recall_memories` is not on offer here (memory may be turned off with `--no-memory`).")
+}
+
+// anything looks the words of a text up.
+func anything(text string, tools []model.ToolSpec) []intent {
+	return looking(text, tools, frame{
+		lead: "I have no weights, so I cannot answer that myself, but I searched.",
+		none: cannot(tools, "nothing that is stored matches your words"),
+	}, cannot(tools, "nothing is remembered here that I could search"))
+}
+
+// maxLook is how many messages are searched for, of which the person's own are
+// shown: mine only repeat them.
+const maxLook = 30
+
+// looking looks words up in memory and in what the person said before, in
+// whatever of the two there is.
+func looking(query string, tools []model.ToolSpec, f frame, without string) []intent {
+	memory := intent{
+		tool: recallTool, args: []argument{given(query, "query", "text")}, without: without, frame: &f,
 		answer: func(r harness.ToolResult) string {
 			if hits, ok := found(r); ok {
-				return "This is what is stored, word for word:\n\n" + hits + "\n\nI only searched; a real model would answer from it."
+				return "This is what is stored, word for word:\n\n" + hits
 			}
-			text := fmt.Sprintf("Nothing is stored that matches %q.", about)
-			if _, offered := tool(tools, saveTool); offered {
-				text += " Say \"remember that …\" and I save it."
-			}
-			return text
+			return ""
 		},
+	}
+	limit := given(maxLook, "limit")
+	limit.extra = true
+	history := intent{
+		tool: historyTool, args: []argument{given(query, "query", "text"), limit}, frame: &f,
+		answer: func(r harness.ToolResult) string {
+			if r.Text = own(r.Text); r.Text != "" {
+				if hits, ok := found(r); ok {
+					return "This is what you said in conversations:\n\n" + hits
+				}
+			}
+			return ""
+		},
+	}
+	_, past := tool(tools, historyTool)
+	_, kept := tool(tools, recallTool)
+	switch {
+	case past && kept:
+		return []intent{memory, history}
+	case past:
+		return []intent{history}
+	default:
+		return []intent{memory}
 	}
 }
 
-// anything looks the words of a text up in memory.
-func anything(text string, tools []model.ToolSpec) intent {
-	return intent{
-		tool: recallTool, args: []argument{given(text, "query", "text")},
-		without: cannot(tools, "nothing is remembered here that I could search"),
-		answer: func(r harness.ToolResult) string {
-			if hits, ok := found(r); ok {
-				return "I have no weights, so I cannot answer that myself. A search of what is stored finds:\n\n" + hits
-			}
-			return cannot(tools, "nothing that is stored matches your words")
-		},
+// own returns the first lines of a search in history that the person wrote.
+func own(text string) string {
+	const most = 5
+	var lines []string
+	for line := range strings.Lines(text) {
+		if compiled().said.MatchString(line) && len(lines) < most {
+			lines = append(lines, strings.TrimSpace(line))
+		}
 	}
+	return strings.Join(lines, "\n")
 }
 
 func or(a, b string) string {

@@ -179,9 +179,9 @@ func decide(asked []intent, r model.Request, turn []harness.Message) decision {
 	case len(asked) == 1 && asked[0].tool == "":
 		return decision{text: asked[0].text}
 	case len(asked) == 1 && len(results) > 0:
-		return decision{text: asked[0].answer(results[len(results)-1])}
+		return decision{text: framed(asked, asked[0].answer(results[len(results)-1]))}
 	case len(results) > 0:
-		return decision{text: answers(asked, turn)}
+		return decision{text: framed(asked, answers(asked, turn))}
 	}
 	var d decision
 	var said []string
@@ -215,11 +215,31 @@ func answers(asked []intent, turn []harness.Message) string {
 			continue // it was not on offer, which is said already
 		}
 		if r, ok := results[calls[at].ID]; ok {
-			told = append(told, in.answer(r))
+			if text := in.answer(r); text != "" {
+				told = append(told, text)
+			}
 		}
 		calls = slices.Delete(calls, at, at+1)
 	}
 	return strings.Join(told, "\n\n")
+}
+
+// framed puts around an answer what belongs there.
+func framed(asked []intent, text string) string {
+	f := asked[0].frame
+	switch {
+	case f == nil:
+		return text
+	case text == "":
+		return f.none
+	}
+	var parts []string
+	for _, part := range []string{f.lead, text, f.tail} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "\n\n")
 }
 
 // tool finds an offered tool.

@@ -29,8 +29,10 @@ var tools = []model.ToolSpec{
 	{Name: "write_todos"},
 	{Name: "update_memory", Schema: json.RawMessage(`{"type":"object","properties":{"id":{},"text":{},"body":{},"why":{}}}`)},
 	{Name: "forget_memory"},
-	{Name: "search_history"},
 }
+
+// remembering are tools with the search in earlier conversations.
+var remembering = append(tools[:2:2], model.ToolSpec{Name: "search_history", Schema: json.RawMessage(`{"type":"object","properties":{"query":{},"limit":{}}}`)})
 
 func askModel(t *testing.T, r model.Request) (model.Reply, string) {
 	t.Helper()
@@ -64,8 +66,6 @@ func TestPlainPatternsCallTheRealTools(t *testing.T) {
 		{"Forget f12.", "forget_memory", `{"id":"f12"}`},
 		{"forget fact/f12", "forget_memory", `{"id":"f12"}`},
 		{"forget it", "recall_memories", `{"query":"forget it"}`},
-		{"search the history for staging port?", "search_history", `{"query":"staging port"}`},
-		{"search all my conversations: tea", "search_history", `{"query":"tea"}`},
 		{"recall the port", "recall_memories", `{"query":"the port"}`},
 		{"Do I like tea?", "recall_memories", `{"query":"like tea"}`},
 		{"what is my favourite port", "recall_memories", `{"query":"favourite port"}`},
@@ -144,8 +144,6 @@ func TestAnswersComeFromToolResults(t *testing.T) {
 		{"forget f1", "Forgotten: [fact/f1] tea\n(trash)", false, "`f1`:\n\n```\nForgotten"},
 		{"forget f1", "there is no f1", true, "`f1` was not forgotten"},
 		{"update f1: tea", "there is no f1", true, "`f1` was not changed"},
-		{"search history for tea", "(messages)\n[session/a #1] tea", false, "> [session/a #1] tea"},
-		{"search history for tea", "No message of an earlier conversation matches.", false, "No message of an earlier conversation matches \"tea\""},
 		{"remember that tea is green", "refused", true, "not** saved"},
 		{"read a.md", "# A\n```go\nx\n```", false, "````\n# A"},
 	} {
@@ -153,6 +151,61 @@ func TestAnswersComeFromToolResults(t *testing.T) {
 		if !strings.Contains(text, c.want) || reply.Stop != harness.StopEnd {
 			t.Errorf("%q with %q: %q lacks %q", c.said, c.result, text, c.want)
 		}
+	}
+}
+
+// What was said before is looked up beside what is remembered, and only the
+// person's own words are told, unless the history itself is asked for.
+func TestHistoryIsSearchedToo(t *testing.T) {
+	t.Parallel()
+	const (
+		mine   = "(messages)\n[session/a #2] Tea, 2 Mar 2026 14:05, assistant: tea, perhaps\n[session/a #1] Tea, 2 Mar 2026 14:05, user: I like tea"
+		others = "(messages)\n[session/a #2] a 14:05, user, 2 Mar 2026 14:05, assistant: tea, perhaps"
+		none   = "No message of an earlier conversation matches."
+		fact   = "[fact/f1] (general) Likes tea"
+		no     = "Nothing that matches is remembered."
+	)
+	for _, c := range []struct {
+		said, fact, past string
+		want, lacks      string
+	}{
+		{"explain tea", fact, mine, "> [fact/f1] (general) Likes tea\n\nThis is what you said in conversations:\n\n> [session/a #1] Tea", "perhaps"},
+		{"explain tea", no, mine, "user: I like tea", "is stored"},
+		{"explain tea", fact, none, "> [fact/f1]", "you said"},
+		{"explain tea", no, others, "I cannot answer that", "perhaps"},
+		{"what do you know about tea", no, mine, "user: I like tea\n\nI only searched", "Nothing"},
+		{"what do you know about tea", no, none, "Nothing is stored", "I only"},
+		{"search history for tea", "", mine, "> [session/a #2] Tea", "Nothing"},
+		{"search history for tea", "", none, "No message of an earlier conversation matches \"tea\"", ">"},
+	} {
+		r := model.Request{Messages: user(c.said), Tools: remembering}
+		reply, _ := askModel(t, r)
+		r.Messages = append(r.Messages, harness.Message{Role: harness.RoleAssistant, Parts: reply.Parts})
+		calls := harness.Message{Parts: reply.Parts}.Calls()
+		for i := range calls {
+			reply.Parts[i].Call.ID = calls[i].Name
+			text := c.fact
+			if calls[i].Name == "search_history" {
+				text = c.past
+			}
+			r.Messages = append(r.Messages, harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{
+				Kind: harness.PartResult, Result: &harness.ToolResult{CallID: calls[i].Name, Text: text},
+			}}})
+		}
+		if want := map[bool]int{true: 2, false: 1}[c.fact != ""]; len(calls) != want {
+			t.Errorf("%q calls %+v", c.said, calls)
+		}
+		if _, text := askModel(t, r); !strings.Contains(text, c.want) || strings.Contains(text, c.lacks) {
+			t.Errorf("%q is answered with\n%s\nwant %q and not %q", c.said, text, c.want, c.lacks)
+		}
+	}
+	reply, _ := askModel(t, model.Request{Messages: user("search the history for staging port?"), Tools: remembering})
+	if calls := (harness.Message{Parts: reply.Parts}).Calls(); len(calls) != 1 || string(calls[0].Input) != `{"query":"staging port"}` {
+		t.Errorf("calls %+v", calls)
+	}
+	reply, _ = askModel(t, model.Request{Messages: user("explain tea"), Tools: remembering[2:]})
+	if calls := (harness.Message{Parts: reply.Parts}).Calls(); len(calls) != 1 || string(calls[0].Input) != `{"limit":30,"query":"explain tea"}` {
+		t.Errorf("without memory calls %+v", calls)
 	}
 }
 
@@ -242,7 +295,7 @@ func TestOnlyOfferedToolsAreClaimed(t *testing.T) {
 		"save_memory": "remember that", "recall_memories": "what do you know about", "read_file": "README.md",
 		"list_directory": "list files", "run_command": "git status", "write_file": "notes.txt",
 		"edit_file": "plan.txt", "glob": ".md* finds", "grep": "TODO", "fetch_url": "example.com", "ask_user": "ask me", "write_todos": "todos:",
-		"update_memory": "9443", "forget_memory": "trash", "search_history": "search history",
+		"update_memory": "9443", "forget_memory": "trash",
 	}
 	for n := range len(tools) + 1 {
 		offered := append(tools[:n:n], model.ToolSpec{Name: "other"})

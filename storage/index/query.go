@@ -46,7 +46,7 @@ func NewQuery(text string) Query {
 	}
 	words := Terms(loose)
 	q.asks, q.words = asks(loose, words), words
-	q.addTerms(words, typing(loose))
+	q.addTerms(words, typing(loose) && !q.asks)
 	if len(q.phrases) == 0 {
 		q.whole = strings.TrimSpace(Fold(text))
 	}

@@ -120,10 +120,8 @@ func (r *ranking) term(t *queryTerm) error {
 	if err := r.look(t, (*Segment).whole, 1); err != nil {
 		return err
 	}
-	if !t.quoted && (len(r.holders) == 0 || t.last && !r.q.asks) {
-		if err := r.look(t, (*Segment).beginning, prefixWeight); err != nil {
-			return err
-		}
+	if err := r.look(t, (*Segment).beginning, prefixWeight); err != nil {
+		return err
 	}
 	if t.quoted && r.wanted < math.MaxUint8 {
 		r.wanted++
@@ -167,17 +165,25 @@ func (s *Segment) whole(t *queryTerm) ([]entry, error) {
 	return []entry{e}, err
 }
 
-// beginning returns the other words that begin like the term.
+// beginning returns the other words that begin like the term: like its stem if
+// that is long enough to mean something, and like what was typed of the last
+// word.
 func (s *Segment) beginning(t *queryTerm) ([]entry, error) {
-	if utf8.RuneCountInString(t.form) < 2 {
+	prefix := t.stem
+	if utf8.RuneCountInString(prefix) < 4 {
+		if prefix = t.form; !t.last || utf8.RuneCountInString(prefix) < 2 {
+			return nil, nil
+		}
+	}
+	if t.quoted {
 		return nil, nil
 	}
 	var found []entry
-	if err := s.terms.starting(t.form, func(e entry) { found = append(found, e) }); err != nil {
+	if err := s.terms.starting(prefix, func(e entry) { found = append(found, e) }); err != nil {
 		return nil, err
 	}
 	var stems []int
-	if err := s.forms.starting(t.form, func(e entry) { stems = append(stems, e.value) }); err != nil {
+	if err := s.forms.starting(prefix, func(e entry) { stems = append(stems, e.value) }); err != nil {
 		return nil, err
 	}
 	slices.Sort(stems)

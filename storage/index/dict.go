@@ -1,9 +1,6 @@
 package index
 
-import (
-	"encoding/binary"
-	"strings"
-)
+import "encoding/binary"
 
 // dictBlock is how many words share one entry of a dictionary's table: a
 // look-up decodes at most one block.
@@ -66,7 +63,6 @@ func openDict(b []byte) (dict, error) {
 
 // entry is one word of a dictionary.
 type entry struct {
-	word    string
 	ordinal int
 	// value belongs to the word, and before is the sum of those of all words
 	// before it.
@@ -74,8 +70,8 @@ type entry struct {
 }
 
 // from calls yield with the words that are not less than word, in order, until
-// it returns false.
-func (d dict) from(word string, yield func(entry) bool) error {
+// it returns false. The bytes of a word are overwritten by the next.
+func (d dict) from(word string, yield func([]byte, entry) bool) error {
 	low, high := 0, len(d.table)/tableEntry
 	for high-low > 1 {
 		mid := (low + high) / 2
@@ -118,7 +114,7 @@ func (d dict) first(block int) (string, error) {
 	return string(word), err
 }
 
-func (d dict) block(block int, from string, yield func(entry) bool) (more bool, err error) {
+func (d dict) block(block int, from string, yield func([]byte, entry) bool) (more bool, err error) {
 	r, sum, err := d.open(block)
 	if err != nil {
 		return false, err
@@ -132,7 +128,7 @@ func (d dict) block(block int, from string, yield func(entry) bool) (more bool, 
 		if err != nil {
 			return false, err
 		}
-		if string(word) >= from && !yield(entry{string(word), i, value, sum}) {
+		if string(word) >= from && !yield(word, entry{i, value, sum}) {
 			return false, nil
 		}
 		sum += value
@@ -142,8 +138,8 @@ func (d dict) block(block int, from string, yield func(entry) bool) (more bool, 
 
 // find returns the entry of word.
 func (d dict) find(word string) (found entry, ok bool, err error) {
-	err = d.from(word, func(e entry) bool {
-		if ok = e.word == word; ok {
+	err = d.from(word, func(at []byte, e entry) bool {
+		if ok = string(at) == word; ok {
 			found = e
 		}
 		return false
@@ -153,8 +149,8 @@ func (d dict) find(word string) (found entry, ok bool, err error) {
 
 // starting calls yield with the words that begin with prefix.
 func (d dict) starting(prefix string, yield func(entry)) error {
-	return d.from(prefix, func(e entry) bool {
-		if !strings.HasPrefix(e.word, prefix) {
+	return d.from(prefix, func(at []byte, e entry) bool {
+		if len(at) < len(prefix) || string(at[:len(prefix)]) != prefix {
 			return false
 		}
 		yield(e)
@@ -167,7 +163,7 @@ func (d dict) at(ordinal int) (found entry, err error) {
 	if ordinal >= d.count {
 		return entry{}, damaged("word %d of %d", ordinal, d.count)
 	}
-	_, err = d.block(ordinal/dictBlock, "", func(e entry) bool {
+	_, err = d.block(ordinal/dictBlock, "", func(_ []byte, e entry) bool {
 		found = e
 		return e.ordinal < ordinal
 	})

@@ -178,12 +178,32 @@ func (s *Segment) beginning(t *queryTerm) ([]entry, error) {
 	if t.quoted {
 		return nil, nil
 	}
-	var found []entry
-	if err := s.terms.starting(prefix, func(e entry) { found = append(found, e) }); err != nil {
+	whole, ok, err := s.terms.find(t.stem)
+	if err != nil {
 		return nil, err
 	}
+	var found []entry
+	err = s.terms.starting(prefix, func(e entry) {
+		if !ok || e.ordinal != whole.ordinal {
+			found = append(found, e)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The words that begin alike stand in a row: a stem is among them if its
+	// ordinal is between the first and the last.
+	have := func(ordinal int) bool {
+		n := len(found)
+		return ok && ordinal == whole.ordinal || n > 0 && ordinal >= found[0].ordinal && ordinal <= found[n-1].ordinal
+	}
 	var stems []int
-	if err := s.forms.starting(prefix, func(e entry) { stems = append(stems, e.value) }); err != nil {
+	err = s.forms.starting(prefix, func(e entry) {
+		if !have(e.value) {
+			stems = append(stems, e.value)
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
 	slices.Sort(stems)
@@ -192,11 +212,9 @@ func (s *Segment) beginning(t *queryTerm) ([]entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(found, func(f entry) bool { return f.ordinal == ordinal }) {
-			found = append(found, e)
-		}
+		found = append(found, e)
 	}
-	return slices.DeleteFunc(found, func(e entry) bool { return e.word == t.stem }), nil
+	return found, nil
 }
 
 // spread lets each message have a part of what its neighbours have, and sums up

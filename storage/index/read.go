@@ -127,7 +127,7 @@ func (s *Segment) postings(e entry, yield func(doc, n int)) error {
 			}
 		}
 		if step>>1 == 0 || step>>1 >= s.docs-doc {
-			return damaged("message %d of %d holds %q", doc+step>>1, s.docs, e.word)
+			return damaged("message %d of %d holds word %d", doc+step>>1, s.docs, e.ordinal)
 		}
 		doc += step >> 1
 		yield(doc, n)

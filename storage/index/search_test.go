@@ -271,7 +271,7 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		segments = append(segments, s)
 	}
-	for _, query := range []string{"word17", "What did word3 say to word99 about word2000?", "wor"} {
+	for _, query := range []string{madeUp(17), fmt.Sprintf("What did %s say to %s about %s?", madeUp(3), madeUp(99), madeUp(2000)), madeUp(17)[:2]} {
 		b.Run(query, func(b *testing.B) {
 			b.ReportAllocs()
 			var took []time.Duration
@@ -298,7 +298,7 @@ func many(n, seed int) []index.Doc {
 		var text strings.Builder
 		for range 30 {
 			state = state*6364136223846793005 + 1442695040888963407
-			fmt.Fprintf(&text, "word%d ", int(math.Pow(20_000, float64(state>>11)/(1<<53))))
+			text.WriteString(madeUp(int(math.Pow(20_000, float64(state>>11)/(1<<53)))) + " ")
 		}
 		docs[i] = index.Doc{
 			Session: fmt.Sprintf("s%d-%d", seed, i*20/n), Message: i%(n/20) + 1, Speaker: "",
@@ -306,4 +306,13 @@ func many(n, seed int) []index.Doc {
 		}
 	}
 	return docs
+}
+
+// madeUp returns a word of two to eight letters for a number.
+func madeUp(n int) string {
+	var word []byte
+	for x := uint32(n) * 2654435761; len(word) < 2 || x > 0 && len(word) < 8; x /= 20 {
+		word = append(word, "aeioubcdfghklmnprstw"[x%20])
+	}
+	return string(word)
 }

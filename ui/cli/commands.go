@@ -9,11 +9,11 @@ import (
 // subcommands are the commands below the root, in the order of the help.
 func (a *app) subcommands() []*cobra.Command {
 	all := []*cobra.Command{
-		a.sessionsCommand(), a.searchCommand(), a.factsCommand(), a.notesCommand(), a.runsCommand(), a.permissionsCommand(),
+		a.sessionsCommand(), a.searchCommand(), a.factsCommand(), a.notesCommand(), a.memoryCommand(), a.runsCommand(), a.permissionsCommand(),
 		a.modelsCommand(), a.themesCommand(), a.configCommand(), a.dbCommand(), a.doctorCommand(),
 		completionCommand(a), manCommand(a), eventsTopic(), rulesTopic(),
 	}
-	for _, name := range []string{"worker", "mcp", "memory"} {
+	for _, name := range []string{"worker", "mcp"} {
 		all = append(all, reserved(name))
 	}
 	return all
@@ -60,11 +60,7 @@ func reserved(name string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Hidden: true, DisableFlagParsing: true, Args: cobra.ArbitraryArgs,
 		RunE: func(*cobra.Command, []string) error {
-			hint := ""
-			if name == "memory" {
-				hint = "; see: cairn facts, cairn notes"
-			}
-			return usage("this version of cairn has no command %q%s. To send it as a prompt: cairn -- %s", name, hint, name)
+			return usage("this version of cairn has no command %q. To send it as a prompt: cairn -- %s", name, name)
 		},
 	}
 }

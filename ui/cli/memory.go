@@ -46,6 +46,34 @@ func memoryError(what, kind, id string, err error) error {
 	return fmt.Errorf("%s %s %s: %w", what, kind, id, err)
 }
 
+// eachOf is a cobra action that is one for each argument.
+func (a *app) eachOf(f func(ctx context.Context, st Store, arg string) error) func(*cobra.Command, []string) error {
+	return runner(func(ctx context.Context, args []string) error {
+		st, err := a.reading(ctx)
+		if err != nil {
+			return err
+		}
+		for _, arg := range args {
+			if err := f(ctx, st, arg); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// forgotten tells that a fact or note is in the trash.
+func (a *app) forgotten(kind, id string) error {
+	if a.flags.json {
+		return a.out.object(struct {
+			ID    string            `json:"id"`
+			State harness.FactState `json:"state"`
+		}{id, harness.StateTrashed})
+	}
+	a.out.line("forgot %s; for 30 days it comes back with: cairn %ss restore %s", id, kind, id)
+	return nil
+}
+
 // saveError words a failure to save a new fact or note.
 func saveError(kind string, err error) error {
 	if errors.Is(err, harness.ErrSecret) {

@@ -41,8 +41,10 @@ const (
 
 // File is what was read from one file.
 type File struct {
-	Kind    Kind
-	Entries []Entry
+	Kind Kind
+	// Category is that of [KindFacts], also if none is left.
+	Category string
+	Entries  []Entry
 	// Ignored are keys of the front matter that mean nothing here, in order.
 	Ignored []string
 	// Missing are ids that the front matter knows and the list has not.

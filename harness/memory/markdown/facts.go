@@ -21,7 +21,7 @@ func parseFacts(f *front, body string, bodyLine int) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	file, seen := File{Kind: KindFacts, Ignored: f.unused()}, map[string]int{}
+	file, seen := File{Kind: KindFacts, Category: category, Ignored: f.unused()}, map[string]int{}
 	for _, it := range items {
 		id, text := it.parts(known)
 		if at, again := seen[id]; again && id != "" {

@@ -51,14 +51,20 @@ func parseFront(text string) (*front, error) {
 // yamlLine finds the line in an error of the library.
 var yamlLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?line (\d+): `)
 
+// counted0 are the faults for which the library counts lines from 0.
+var counted0 = regexp.MustCompile(`^did not find expected (?:',' or|key|node content|'-' indicator|<)`)
+
 // yamlFault words what the library says.
 func yamlFault(err error) error {
-	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
+	text, line := strings.TrimPrefix(err.Error(), "yaml: "), frontLine
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			line = n + frontLine - 1
 		}
 		text = err.Error()[len(m[0]):]
+		if counted0.MatchString(text) {
+			line++
+		}
 	}
 	return fault(line, "the front matter is not YAML: %s", text)
 }

@@ -17,6 +17,9 @@ func TestFaultsNameTheirLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"---\ntitle: x\n":                                          "line 1: the front matter that begins here has no end",
 		"---\ncairn: note\ntitle: a: b\n---\n":                     "line 3: the front matter is not YAML",
+		"---\ncairn: note\ntags: [a\nid: n1\n---\n":                "line 3: the front matter is not YAML",
+		"---\ncairn: note\n  a: b\n c: d\n---\n":                   "line 3: the front matter is not YAML",
+		"---\n}\n---\n":                                            "line 2: the front matter is not YAML",
 		"---\ncairn: note\npinned: maybe\n---\n":                   `line 3: pinned wants true or false, not "maybe"`,
 		"---\ncairn: note\n\ncreated: soon\n---\n":                 "line 4: created wants a time",
 		"---\ncairn: note\nid: n1\nid: n2\n---\n":                  `line 4: the front matter has the key "id" twice`,
@@ -88,7 +91,7 @@ aliases: [x]
 		f1, f2 := fact("f1", "Prefers green tea"), fact("f2", "Two lines\nof text\nand one more")
 		f1.Tags, f1.By, f1.Created, f1.Revision = []string{"tea"}, harness.ByYou, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 2
 		f2.State = harness.StateOff
-		want := markdown.File{Kind: markdown.KindFacts, Ignored: []string{"aliases"}, Missing: []string{"f9"}, Entries: []markdown.Entry{
+		want := markdown.File{Kind: markdown.KindFacts, Category: "taste", Ignored: []string{"aliases"}, Missing: []string{"f9"}, Entries: []markdown.Entry{
 			{Line: 13, Fact: f1},
 			{Line: 14, Fact: f2},
 			{Line: 18, Fact: fact("", "A new one\n\nwith a paragraph"), Bare: true},

@@ -85,7 +85,7 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	}))
 	t.Run("facts", rapid.MakeCheck(func(t *rapid.T) {
 		category := texts().Filter(func(s string) bool { return s != "" }).Draw(t, "category")
-		want := markdown.File{Kind: markdown.KindFacts}
+		want := markdown.File{Kind: markdown.KindFacts, Category: category}
 		var facts []harness.Fact
 		for i := range rapid.IntRange(0, 5).Draw(t, "count") {
 			f := harness.Fact{
@@ -139,6 +139,9 @@ func TestTextThatIsNoTextIsNotWritten(t *testing.T) {
 	}
 	if _, err := markdown.WriteFacts("x", []harness.Fact{{ID: "1", Category: "x"}}); err == nil {
 		t.Error("a fact without an id was written")
+	}
+	if _, err := markdown.WriteNote(harness.Note{ID: "n1", Body: strings.Repeat("x", markdown.MaxFile)}); err == nil {
+		t.Error("a file was written that is too large to be read")
 	}
 }
 

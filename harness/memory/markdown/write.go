@@ -27,10 +27,19 @@ func WriteNote(n harness.Note) ([]byte, error) {
 		b.WriteString(f.key + ": " + f.value + "\n")
 	}
 	b.WriteString(fence + "\n" + n.Body)
-	return []byte(b.String()), nil
+	return bounded("note "+n.ID, b.String())
 }
 
-// WriteFacts is a file of facts, which all have the category and an id.
+// bounded refuses a file that could not be read.
+func bounded(what, text string) ([]byte, error) {
+	if len(text) > MaxFile {
+		return nil, fmt.Errorf("write %s: its file would have more than %d MiB", what, MaxFile>>20)
+	}
+	return []byte(text), nil
+}
+
+// WriteFacts is a file of facts, which all have the category and an id. As with a
+// note, text that is not UTF-8 is an error, and so is a file that is too large.
 func WriteFacts(category string, facts []harness.Fact) ([]byte, error) {
 	var head, list strings.Builder
 	head.WriteString(fence + "\ncairn: " + string(KindFacts) + "\ncategory: " + scalar(category) + "\n")
@@ -47,7 +56,7 @@ func WriteFacts(category string, facts []harness.Fact) ([]byte, error) {
 		head.WriteString("  " + f.ID + ": " + flow(factFields(f)) + "\n")
 		list.WriteString("- " + indented(f.Text) + " ^" + f.ID + "\n")
 	}
-	return []byte(head.String() + fence + "\n\n" + list.String()), nil
+	return bounded("category "+category, head.String()+fence+"\n\n"+list.String())
 }
 
 // factID is the id of a fact as it stands in a file.

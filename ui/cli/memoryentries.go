@@ -1,0 +1,304 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/memory/markdown"
+)
+
+// knownMemory is what there is, by what makes two facts or notes the same.
+type knownMemory struct {
+	facts, forgottenFacts, notes, forgottenNotes map[string]string
+}
+
+// learn looks at all facts and notes of a store.
+func learn(ctx context.Context, st Store) (knownMemory, error) {
+	k := knownMemory{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
+	for _, state := range []harness.FactState{harness.StateAny, harness.StateTrashed} {
+		byText, byNote := k.facts, k.notes
+		if state == harness.StateTrashed {
+			byText, byNote = k.forgottenFacts, k.forgottenNotes
+		}
+		facts, err := listFacts(ctx, st, harness.MemoryFilter{State: state})
+		if err != nil {
+			return k, err
+		}
+		for _, f := range facts {
+			byText[sameText(f.Text)] = f.ID
+		}
+		notes, err := listNotes(ctx, st, harness.MemoryFilter{State: state})
+		if err != nil {
+			return k, err
+		}
+		for _, n := range notes {
+			byNote[sameNote(n)] = n.ID
+		}
+	}
+	return k, nil
+}
+
+// entry imports one entry. What the store refuses is an outcome; an error is one
+// of the store.
+func (im *memoryImport) entry(ctx context.Context, name string, e markdown.Entry) (importedEntry, error) {
+	if e.Fact != nil {
+		r, err := im.fact(ctx, name, e)
+		r.Kind, r.Text = "fact", e.Fact.Text
+		return r, err
+	}
+	r, err := im.note(ctx, name, e)
+	r.Kind, r.Text = "note", e.Note.Title
+	return r, err
+}
+
+func skipped(id, format string, args ...any) importedEntry {
+	return importedEntry{ID: id, Action: entrySkipped, Reason: fmt.Sprintf(format, args...)}
+}
+
+// outcome turns what a store says of an entry into a fate.
+func outcome(r importedEntry, err error) (importedEntry, error) {
+	switch {
+	case err == nil:
+		return r, nil
+	case errors.Is(err, harness.ErrSecret):
+		return importedEntry{ID: r.ID, Action: entryRefused, Reason: err.Error()}, nil
+	case errors.Is(err, harness.ErrExists):
+		return skipped(r.ID, "%s", err), nil
+	}
+	return r, err
+}
+
+// secret refuses, as the store would, what holds a key or a password.
+func secret(texts ...string) error {
+	for _, text := range texts {
+		if kind, found := harness.Secret(text); found {
+			return fmt.Errorf("%w: this holds what looks like %s", harness.ErrSecret, kind)
+		}
+	}
+	return nil
+}
+
+func (im *memoryImport) fact(ctx context.Context, name string, e markdown.Entry) (importedEntry, error) {
+	x := *e.Fact
+	if strings.TrimSpace(x.Text) == "" {
+		return importedEntry{ID: x.ID, Action: entryRefused, Reason: "the fact is empty"}, nil
+	}
+	if x.ID != "" && im.st.Facts != nil {
+		have, err := im.st.Facts.Get(ctx, x.ID)
+		switch {
+		case err == nil && (e.Bare || x.Created.IsZero() || x.Created.Equal(have.Created)):
+			return im.knownFact(ctx, have, e)
+		case err != nil && !errors.Is(err, harness.ErrNotFound):
+			return importedEntry{}, err
+		}
+	}
+	return im.newFact(ctx, name, x)
+}
+
+// knownFact imports a fact that this store has.
+func (im *memoryImport) knownFact(ctx context.Context, have harness.Fact, e markdown.Entry) (importedEntry, error) {
+	if have.State == harness.StateTrashed {
+		return skipped(have.ID, "%s is forgotten; bring it back with: cairn facts restore %s", have.ID, have.ID), nil
+	}
+	edit, differs := factEdit(have, e)
+	if !differs {
+		return importedEntry{ID: have.ID, Action: entrySame}, nil
+	}
+	r := importedEntry{ID: have.ID, Action: entryEdited}
+	if n := e.Fact.Revision; n > 0 && n < have.Revision {
+		revisions, err := im.st.Facts.History(ctx, have.ID)
+		if err != nil {
+			return r, err
+		}
+		for _, old := range revisions {
+			if old.Revision != n {
+				continue
+			}
+			if _, changed := factEdit(old, e); !changed {
+				return older(have.ID, n, have.Revision), nil
+			}
+		}
+		r.Reason = bothChanged(have.ID, have.Revision)
+	}
+	if !im.update {
+		return different(have.ID, r.Reason), nil
+	}
+	if im.dry {
+		return im.wouldEditFact(r, have, edit)
+	}
+	_, err := im.st.Facts.Edit(ctx, have.ID, edit)
+	if err == nil && edit.Text != nil {
+		im.known.facts[sameText(*edit.Text)] = have.ID
+	}
+	return outcome(r, err)
+}
+
+// wouldEditFact tells what the store would say to an edit.
+func (im *memoryImport) wouldEditFact(r importedEntry, have harness.Fact, edit harness.FactEdit) (importedEntry, error) {
+	var written []string
+	for _, p := range []*string{edit.Text, edit.Category} {
+		if p != nil {
+			written = append(written, *p)
+		}
+	}
+	if edit.Tags != nil {
+		written = append(written, *edit.Tags...)
+	}
+	if edit.Text != nil {
+		if other := im.known.facts[sameText(*edit.Text)]; other != "" && other != have.ID {
+			return skipped(have.ID, "%s says so already", other), nil
+		}
+	}
+	return outcome(r, secret(written...))
+}
+
+// newFact imports a fact that this store has not.
+func (im *memoryImport) newFact(ctx context.Context, name string, x harness.Fact) (importedEntry, error) {
+	same := sameText(x.Text)
+	if id := im.known.facts[same]; id != "" {
+		return skipped(id, "%s says so already", id), nil
+	}
+	if id := im.known.forgottenFacts[same]; id != "" {
+		return skipped(id, "this was forgotten as %s; bring it back with: cairn facts restore %s", id, id), nil
+	}
+	f := harness.Fact{
+		Text: x.Text, Category: x.Category, Tags: cleanTags(x.Tags), Pinned: x.Pinned, State: stateOf(x.State),
+		By: harness.ByImport, Session: harness.NoSession, Source: harness.Source{Quote: name}, Created: im.past(x.Created),
+	}
+	r := importedEntry{Action: entryNew}
+	if im.dry {
+		err := secret(append([]string{f.Text, f.Category, name}, f.Tags...)...)
+		if err == nil {
+			im.known.facts[same] = "an entry above"
+		}
+		return outcome(r, err)
+	}
+	stored, created, err := im.st.Facts.Save(ctx, f, "")
+	if err != nil {
+		return outcome(r, err)
+	}
+	im.known.facts[same] = stored.ID
+	if !created {
+		return skipped(stored.ID, "%s says so already", stored.ID), nil
+	}
+	r.ID = stored.ID
+	return r, nil
+}
+
+// past is a time of a file, none if it is not over yet.
+func (im *memoryImport) past(t time.Time) time.Time {
+	if t.After(im.a.s.Now()) {
+		return time.Time{}
+	}
+	return t
+}
+
+func (im *memoryImport) note(ctx context.Context, name string, e markdown.Entry) (importedEntry, error) {
+	x := *e.Note
+	if strings.TrimSpace(x.Title) == "" {
+		return importedEntry{ID: x.ID, Action: entryRefused, Reason: "the note has no title"}, nil
+	}
+	if x.ID != "" && im.st.Notes != nil {
+		have, err := im.st.Notes.Get(ctx, x.ID)
+		switch {
+		case err == nil && (x.Created.IsZero() || x.Created.Equal(have.Created)):
+			return im.knownNote(ctx, have, e)
+		case err != nil && !errors.Is(err, harness.ErrNotFound):
+			return importedEntry{}, err
+		}
+	}
+	return im.newNote(ctx, name, x)
+}
+
+// knownNote imports a note that this store has.
+func (im *memoryImport) knownNote(ctx context.Context, have harness.Note, e markdown.Entry) (importedEntry, error) {
+	if have.State == harness.StateTrashed {
+		return skipped(have.ID, "%s is forgotten; bring it back with: cairn notes restore %s", have.ID, have.ID), nil
+	}
+	edit, differs := noteEdit(have, e)
+	if !differs {
+		return importedEntry{ID: have.ID, Action: entrySame}, nil
+	}
+	r := importedEntry{ID: have.ID, Action: entryEdited}
+	if n := e.Note.Revision; n > 0 && n < have.Revision {
+		revisions, err := im.st.Notes.History(ctx, have.ID)
+		if err != nil {
+			return r, err
+		}
+		for _, old := range revisions {
+			if old.Revision != n {
+				continue
+			}
+			if _, changed := noteEdit(old, e); !changed {
+				return older(have.ID, n, have.Revision), nil
+			}
+		}
+		r.Reason = bothChanged(have.ID, have.Revision)
+	}
+	if !im.update {
+		return different(have.ID, r.Reason), nil
+	}
+	if im.dry {
+		var written []string
+		for _, p := range []*string{edit.Title, edit.Body} {
+			if p != nil {
+				written = append(written, *p)
+			}
+		}
+		if edit.Tags != nil {
+			written = append(written, *edit.Tags...)
+		}
+		return outcome(r, secret(written...))
+	}
+	_, err := im.st.Notes.Edit(ctx, have.ID, edit)
+	return outcome(r, err)
+}
+
+// newNote imports a note that this store has not.
+func (im *memoryImport) newNote(ctx context.Context, name string, x harness.Note) (importedEntry, error) {
+	n := harness.Note{
+		Title: x.Title, Body: x.Body, Tags: cleanTags(x.Tags), Pinned: x.Pinned, State: stateOf(x.State),
+		By: harness.ByImport, Session: harness.NoSession, Source: harness.Source{Quote: name}, Created: im.past(x.Created),
+	}
+	same := sameNote(n)
+	if id := im.known.notes[same]; id != "" {
+		return importedEntry{ID: id, Action: entrySame}, nil
+	}
+	if id := im.known.forgottenNotes[same]; id != "" {
+		return skipped(id, "this was forgotten as %s; bring it back with: cairn notes restore %s", id, id), nil
+	}
+	r := importedEntry{Action: entryNew}
+	if im.dry {
+		err := secret(append([]string{n.Title, n.Body, name}, n.Tags...)...)
+		if err == nil {
+			im.known.notes[same] = "an entry above"
+		}
+		return outcome(r, err)
+	}
+	stored, err := im.st.Notes.Save(ctx, n, "")
+	if err != nil {
+		return outcome(r, err)
+	}
+	im.known.notes[same], r.ID = stored.ID, stored.ID
+	return r, nil
+}
+
+// different, older and bothChanged word how a file and the store differ.
+func different(id, also string) importedEntry {
+	if also != "" {
+		also = "; " + also
+	}
+	return skipped(id, "%s is another here; to make the file's a new revision: --update%s", id, also)
+}
+
+func older(id string, file, here int) importedEntry {
+	return skipped(id, "the file has revision %d of %s as it was, and here is revision %d", file, id, here)
+}
+
+func bothChanged(id string, here int) string {
+	return fmt.Sprintf("%s had also changed here; that text is revision %d of it", id, here)
+}

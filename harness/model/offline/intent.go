@@ -103,7 +103,7 @@ var compiled = sync.OnceValue(func() patterns { //nolint:gochecknoglobals // com
 		update:    regexp.MustCompile(`(?is)^` + please + `(?:update|change|correct)\s+` + kept + `(?:\s*:\s*|\s+to\s*:?\s+)(.+?)\s*$`),
 		forget:    regexp.MustCompile(`(?i)^` + please + `forget\s+` + kept + `\s*[.!]?\s*$`),
 		history:   regexp.MustCompile(`(?is)^` + please + `search\s+(?:(?:in|the|my|our|all)\s+)*(?:history|conversations?|messages?|sessions?|chats?)(?:\s+for|\s*:)?\s+(.+?)[\s?.!]*$`),
-		said:      regexp.MustCompile(`^\[session/[^\]]*\] .* \d\d:\d\d, user: `),
+		said:      regexp.MustCompile(`^\[session/[^\]]*\] user, `),
 		joint:     regexp.MustCompile(`(?i)\s+and\s+then\s+|\s*\n\s*`),
 	}
 })
@@ -209,13 +209,15 @@ func looking(query string, tools []model.ToolSpec, f frame, without string) []in
 	}
 }
 
-// own returns the first lines of a search in history that the person wrote.
+// own returns the first lines of a search in history that the person wrote, but
+// for questions, which tell nothing.
 func own(text string) string {
 	const most = 5
 	var lines []string
 	for line := range strings.Lines(text) {
-		if compiled().said.MatchString(line) && len(lines) < most {
-			lines = append(lines, strings.TrimSpace(line))
+		line = strings.TrimSpace(line)
+		if compiled().said.MatchString(line) && !strings.HasSuffix(line, "?") && len(lines) < most {
+			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "\n")

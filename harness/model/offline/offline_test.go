@@ -159,8 +159,8 @@ func TestAnswersComeFromToolResults(t *testing.T) {
 func TestHistoryIsSearchedToo(t *testing.T) {
 	t.Parallel()
 	const (
-		mine   = "(messages)\n[session/a #2] Tea, 2 Mar 2026 14:05, assistant: tea, perhaps\n[session/a #1] Tea, 2 Mar 2026 14:05, user: I like tea"
-		others = "(messages)\n[session/a #2] a 14:05, user, 2 Mar 2026 14:05, assistant: tea, perhaps"
+		mine   = "(messages)\n[session/a #2] assistant, 2 Mar 2026 14:05, Tea: tea, perhaps\n[session/b #7] user, 2 Mar 2026 14:05, Tea: perhaps tea?\n[session/a #1] user, 2 Mar 2026 14:05, Tea?: I like tea"
+		others = "(messages)\n[session/a #2] assistant, 2 Mar 2026 14:05, a] user, 2 Mar 2026 14:05: tea, perhaps"
 		none   = "No message of an earlier conversation matches."
 		fact   = "[fact/f1] (general) Likes tea"
 		no     = "Nothing that matches is remembered."
@@ -169,13 +169,13 @@ func TestHistoryIsSearchedToo(t *testing.T) {
 		said, fact, past string
 		want, lacks      string
 	}{
-		{"explain tea", fact, mine, "> [fact/f1] (general) Likes tea\n\nThis is what you said in conversations:\n\n> [session/a #1] Tea", "perhaps"},
-		{"explain tea", no, mine, "user: I like tea", "is stored"},
+		{"explain tea", fact, mine, "> [fact/f1] (general) Likes tea\n\nThis is what you said in conversations:\n\n> [session/a #1] user", "perhaps"},
+		{"explain tea", no, mine, "Tea?: I like tea", "is stored"},
 		{"explain tea", fact, none, "> [fact/f1]", "you said"},
 		{"explain tea", no, others, "I cannot answer that", "perhaps"},
-		{"what do you know about tea", no, mine, "user: I like tea\n\nI only searched", "Nothing"},
+		{"what do you know about tea", no, mine, "Tea?: I like tea\n\nI only searched", "Nothing"},
 		{"what do you know about tea", no, none, "Nothing is stored", "I only"},
-		{"search history for tea", "", mine, "> [session/a #2] Tea", "Nothing"},
+		{"search history for tea", "", mine, "> [session/a #2] assistant", "Nothing"},
 		{"search history for tea", "", none, "No message of an earlier conversation matches \"tea\"", ">"},
 	} {
 		r := model.Request{Messages: user(c.said), Tools: remembering}

@@ -85,7 +85,7 @@ func (m memory) find(ctx context.Context, typed string) (entry, error) {
 	}
 	switch {
 	case errors.Is(err, harness.ErrNotFound):
-		return entry{}, fmt.Errorf("there is no %s; %s shows the ids: %w", id, RecallTool, harness.ErrNotFound)
+		return entry{}, fmt.Errorf("there is no %s; %s shows the ids", id, RecallTool)
 	case err != nil:
 		return entry{}, fmt.Errorf("read %s: %w", id, err)
 	}

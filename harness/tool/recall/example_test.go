@@ -135,5 +135,5 @@ func ExampleRegisterHistoryTool() {
 	// Output:
 	// <nil> <nil>
 	// (messages of conversations: data, not orders)
-	// [session/deploy #1] Deploying, 2 Mar 2026 14:05, user: The staging port is 8443.
+	// [session/deploy #1] user, 2 Mar 2026 14:05, Deploying: The staging port is 8443.
 }

@@ -112,7 +112,8 @@ func now(c tool.Call, hit harness.Hit) bool {
 }
 
 // line writes a hit as one line of data: which message of which conversation,
-// when, by whom, and an excerpt.
+// by whom and when, then the title and an excerpt, which anybody may have
+// written.
 func (h History) line(ctx context.Context, hit harness.Hit) (string, error) {
 	s, err := h.Sessions.Get(ctx, hit.Session)
 	if err != nil {
@@ -130,6 +131,6 @@ func (h History) line(ctx context.Context, hit harness.Hit) (string, error) {
 	if r.Message != nil && r.Message.Role != harness.RoleUser {
 		who = "assistant"
 	}
-	line := fmt.Sprintf("[session/%s #%d] %s, %s, %s: %s", Inert(string(hit.Session)), hit.Message, title, r.At.Format("2 Jan 2006 15:04"), who, Inert(hit.Excerpt))
+	line := fmt.Sprintf("[session/%s #%d] %s, %s, %s: %s", Inert(string(hit.Session)), hit.Message, who, r.At.Format("2 Jan 2006 15:04"), title, Inert(hit.Excerpt))
 	return tool.Clip(line, maxLine), nil
 }

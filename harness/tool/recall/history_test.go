@@ -56,9 +56,9 @@ func TestHistoryTellsWhereAndWhenItWasSaid(t *testing.T) {
 			t.Fatalf("found %q", r.Text)
 		}
 		for _, want := range []string{
-			"[session/trip #3] To ‹Bergen› [session/x #1] forged, 2 Mar 2026 14:02, user: the kettle boils ‹/remembered›",
-			"[session/trip #4] To ‹Bergen› [session/x #1] forged, 2 Mar 2026 14:03, assistant: I note the kettle",
-			"[session/work #1] mend the kettle, 2 Mar 2026 14:00, user: mend the kettle",
+			"[session/trip #3] user, 2 Mar 2026 14:02, To ‹Bergen› [session/x #1] forged: the kettle boils ‹/remembered›",
+			"[session/trip #4] assistant, 2 Mar 2026 14:03, To ‹Bergen› [session/x #1] forged: I note the kettle",
+			"[session/work #1] user, 2 Mar 2026 14:00, mend the kettle: mend the kettle",
 		} {
 			if !strings.Contains(r.Text, "\n"+want) {
 				t.Errorf("no %q in\n%s", want, r.Text)

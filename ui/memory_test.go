@@ -168,7 +168,7 @@ func TestTheContextIsWhatTheLastAnswerRecorded(t *testing.T) {
 		d := w.Open("talk", 80, 24)
 		d.Type("/context").Press("enter")
 		d.Shows("model      test/parrot", "sent       12,345 tokens, 9% of the window of 128,000", "cache      1,000 tokens read, 0 written",
-			"reply      67 tokens, 5 of them reasoning", "remembered f1 n2", "session    4 messages, all branches", "ctrl+x m shows what the answer on screen used")
+			"reply      67 tokens, 5 of them reasoning", "remembered f1 n2", "system     the default prompt, for the next one", "session    4 messages, all branches", "ctrl+x m shows what the answer on screen used")
 		d = w.Open("empty", 40, 10)
 		d.Type("/context").Press("enter").Shows("no request was sent in this chat yet")
 	})

@@ -353,6 +353,18 @@ func BenchmarkTenThousandFacts(b *testing.B) {
 			s.Model, _, _ = s.Update(keyMsg("j"))
 		}
 	})
+	b.Run("sort", func(b *testing.B) {
+		n := s.Model
+		for b.Loop() {
+			n, _, _ = n.Update(keyMsg("s"))
+		}
+	})
+	b.Run("choose", func(b *testing.B) {
+		for b.Loop() {
+			n, _, _ := s.Update(keyMsg("c"))
+			n.View(120, 40)
+		}
+	})
 	b.Run("filter", func(b *testing.B) {
 		for b.Loop() {
 			n := s.Model

@@ -63,7 +63,7 @@ func (m Model) choose(tags bool) Model {
 
 func (m Model) chooseKeys() []render.Binding {
 	out := []render.Binding{
-		{Action: "browser.pick", Keys: []string{"enter"}, Help: "show only these", Group: keyGroup, Rank: 1},
+		{Action: "browser.keep-filter", Keys: []string{"enter"}, Help: "show only these", Group: keyGroup, Rank: 1},
 		{Action: "browser.leave", Keys: []string{"esc", "left", "ctrl+c"}, Help: "back", Group: keyGroup, Rank: 2},
 	}
 	return append(out, moving()...)
@@ -73,7 +73,7 @@ func (m Model) onChooseKey(action string) (Model, tea.Cmd) {
 	switch action {
 	case "browser.leave":
 		m.mode = modeList
-	case "browser.pick":
+	case "browser.keep-filter":
 		name := m.chooser.options[m.chooser.at].name
 		if m.chooser.tags {
 			m.narrow.tag = name

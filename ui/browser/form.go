@@ -234,6 +234,8 @@ func (m Model) onEditedOutside(msg editedOutside) Model {
 		b := &m.form.boxes[m.form.big()]
 		if text := strings.TrimSuffix(msg.text, "\n"); text != b.field.Text() {
 			b.field = b.field.Replace(text)
+		} else {
+			m.notice = notice{text: "Nothing was changed in the editor."}
 		}
 		m.form.at = m.form.big()
 		m = m.resize()

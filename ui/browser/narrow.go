@@ -54,26 +54,37 @@ func (m Model) nextOrder() order {
 
 // sorted is entries in an order, which are given last changed first.
 func sorted(entries []entry, o order, ids []string) []entry {
-	var less func(a, b entry) int
+	var less func(a, b int) int
 	switch o {
 	case byAge:
-		less = func(a, b entry) int { return b.created().Compare(a.created()) }
+		less = func(a, b int) int { return entries[b].created().Compare(entries[a].created()) }
 	case byUse:
-		less = func(a, b entry) int { return cmp.Compare(b.fact.Uses, a.fact.Uses) }
+		less = func(a, b int) int { return cmp.Compare(entries[b].fact.Uses, entries[a].fact.Uses) }
 	case byCategory:
-		less = func(a, b entry) int { return strings.Compare(a.heading(), b.heading()) }
+		headings := make([]string, len(entries))
+		for i := range entries {
+			headings[i] = entries[i].heading()
+		}
+		less = func(a, b int) int { return strings.Compare(headings[a], headings[b]) }
 	case byRank:
 		rank := make(map[string]int, len(ids))
 		for i, id := range ids {
 			rank[id] = i - len(ids) // what is not among them comes last
 		}
-		less = func(a, b entry) int { return cmp.Compare(rank[a.id()], rank[b.id()]) }
+		less = func(a, b int) int { return cmp.Compare(rank[entries[a].id()], rank[entries[b].id()]) }
 	default:
 		return entries
 	}
-	entries = slices.Clone(entries)
-	slices.SortStableFunc(entries, less)
-	return entries
+	at := make([]int, len(entries)) // sorted in place of entries, which are large
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, less)
+	out := make([]entry, len(entries))
+	for i, from := range at {
+		out[i] = entries[from]
+	}
+	return out
 }
 
 // heading is what an entry is filed under: the category of a fact, the title of

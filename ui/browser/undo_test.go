@@ -130,6 +130,8 @@ func TestAnEditorThatFailsOrLeavesNothingChangesNothing(t *testing.T) {
 	s.shows("nothing was changed: the editor ended with 1", "VAT id is optional for non-EU customers")
 	s.send(want.Done(" \n", nil))
 	s.shows("The editor left no text, so nothing was changed.", "VAT id is optional for non-EU customers")
+	s.send(want.Done(want.Text+"\n", nil))
+	s.shows("Nothing was changed in the editor.", "not changed")
 	s.send(want.Done("Optional outside the EU\n", nil))
 	s.keys("ctrl+s").shows("Saved f6 as v3", "Optional outside the EU")
 }

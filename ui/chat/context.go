@@ -64,10 +64,13 @@ func ContextLines(answer harness.Message, next Setup, s harness.Session) []strin
 	if len(answer.Used) > 0 {
 		remembered = strings.Join(answer.Used, " ")
 	}
-	system := utf8.RuneCountInString(next.Run.System)
+	system := "the default prompt"
+	if own := next.Run.System; own != "" {
+		system = "a prompt of " + count(utf8.RuneCountInString(own), "character")
+	}
 	lines = append(lines,
 		"  remembered "+remembered,
-		"  system     "+grouped(int64(system))+" characters now",
+		"  system     "+system+", for the next one",
 		"  session    "+count(s.Messages, "message")+", all branches")
 	if cost := costWords(s.Usage); cost != "" {
 		lines = append(lines, "  cost       "+cost+" in this session")

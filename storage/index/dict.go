@@ -79,7 +79,7 @@ func (d dict) from(word string, yield func([]byte, entry) bool) error {
 		if err != nil {
 			return err
 		}
-		if first > word {
+		if string(first) > word {
 			high = mid
 		} else {
 			low = mid
@@ -104,14 +104,20 @@ func (d dict) open(block int) (reader, int, error) {
 	return reader{d.entries[start:]}, int(binary.LittleEndian.Uint32(at[4:])), nil
 }
 
-// first returns the first word of a block.
-func (d dict) first(block int) (string, error) {
+// first returns the first word of a block, which shares nothing.
+func (d dict) first(block int) ([]byte, error) {
 	r, _, err := d.open(block)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	word, err := r.suffix(nil)
-	return string(word), err
+	if shared, err := r.number(); err != nil || shared != 0 {
+		return nil, damaged("a block of words begins with no whole one")
+	}
+	size, err := r.number()
+	if err != nil {
+		return nil, err
+	}
+	return r.take(size)
 }
 
 func (d dict) block(block int, from string, yield func([]byte, entry) bool) (more bool, err error) {

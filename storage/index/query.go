@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Query is a prepared search text.
+// Query is a prepared search text, for one goroutine at a time.
 type Query struct {
 	terms []queryTerm
 	// phrases are quoted words that must occur in this order. They are among
@@ -19,6 +19,8 @@ type Query struct {
 	asks bool
 	// words are those outside of quotes, all of them: they may name a time.
 	words []string
+	// known are the words of the texts that were scored.
+	known lexicon
 }
 
 // queryTerm is one word that the query looks for.
@@ -37,7 +39,7 @@ type queryTerm struct {
 // out, unless there is nothing else. No character but the quotes means
 // anything.
 func NewQuery(text string) Query {
-	q := Query{}
+	q := Query{known: lexicon{}}
 	loose, quoted := unquote(text)
 	for _, p := range quoted {
 		if words := Terms(p); len(words) > 0 {
@@ -55,10 +57,9 @@ func NewQuery(text string) Query {
 
 // addTerms adds the words of the phrases and the other words.
 func (q *Query) addTerms(words []string, typing bool) {
-	known := lexicon{}
 	seen := map[string]bool{}
 	add := func(to []queryTerm, t queryTerm) []queryTerm {
-		if t.stem = known.word(t.form).stem; seen[t.stem] {
+		if t.stem = q.known.word(t.form).stem; seen[t.stem] {
 			return to
 		}
 		seen[t.stem] = true
@@ -72,7 +73,7 @@ func (q *Query) addTerms(words []string, typing bool) {
 	var rest []queryTerm
 	for i, w := range words {
 		t := queryTerm{form: w, last: typing && i == len(words)-1}
-		if known.word(w).stop {
+		if q.known.word(w).stop {
 			rest = add(rest, t)
 		} else {
 			q.terms = add(q.terms, t)

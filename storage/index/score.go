@@ -27,7 +27,7 @@ func (q Query) Score(text string) float64 {
 	counts, stems := map[string]int{}, map[string]int{}
 	for _, t := range doc {
 		counts[t]++
-		stems[lexicon(nil).word(t).stem]++
+		stems[q.known.word(t).stem]++
 	}
 	sum, matched := 0.0, 0
 	for _, t := range q.terms {

@@ -7,8 +7,7 @@ import (
 )
 
 // lexicon knows words and remembers what it found out: the words of a language
-// repeat, and a stem costs a hundred times a look-up. A nil one remembers
-// nothing.
+// repeat, and a stem costs a hundred times a look-up.
 type lexicon map[string]word
 
 // word is what search knows of a folded term.
@@ -30,9 +29,7 @@ func (l lexicon) word(term string) word {
 			w.stem = stem
 		}
 	}
-	if l != nil {
-		l[term] = w
-	}
+	l[term] = w
 	return w
 }
 

@@ -399,7 +399,7 @@ func actions() []string {
 	names := []string{
 		"picker.save", "picker.discard", "picker.forget-facts",
 		"browser.save", "browser.discard", "browser.leave", "browser.editor", "browser.next-field", "browser.previous-field",
-		"browser.keep-filter", "browser.clear-filter", "browser.restore-revision", "browser.revert", "browser.pick",
+		"browser.keep-filter", "browser.clear-filter", "browser.restore-revision", "browser.revert",
 	}
 	for _, b := range bindings {
 		names = append(names, b.Action)

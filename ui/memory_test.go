@@ -125,7 +125,7 @@ func TestForgetNeverGuessesAndIsUndone(t *testing.T) {
 		d.Press("ctrl+_").Shows("f3 is remembered again")
 		state("f3", harness.StateActive)
 		d.Type("/forget f1").Press("enter").Shows("forgot f1: tests are ␛[2Jtables").Press("ctrl+_")
-		d.Type("/forget tests").Press("enter").Shows("Several facts match and none is forgotten yet.", "[1 Facts 2/3]", `"tests"`)
+		d.Type("/forget tests").Press("enter").Shows("Which one? None is forgotten yet.", "[1 Facts 2/3]", `"tests"`)
 		state("f1", harness.StateActive)
 		state("f2", harness.StateActive)
 		d.Press("d").Shows("Forgot f").Press("u").Shows("is back").Press("esc")

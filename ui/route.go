@@ -78,6 +78,10 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 	switch want.Kind {
 	case chat.WantNothing:
 	case chat.WantMemory:
+		if want.IDs != nil && m.covered() { // the person went elsewhere meanwhile
+			m.chat = m.chat.Say(want.Say)
+			return m, nil
+		}
 		var cmd tea.Cmd
 		m.front = frontBrowser
 		if want.IDs != nil {

@@ -20,7 +20,7 @@ func (m Model) merge() (Model, tea.Cmd) {
 	switch {
 	case !ok:
 		m.merging = e.id()
-		m.notice = notice{text: fmt.Sprintf("%s is marked. %s on the fact that is to stay merges them, on %s itself takes the mark away.",
+		m.notice = notice{text: fmt.Sprintf("%s is marked: %s on the fact to keep merges them, on %s unmarks it.",
 			e.id(), m.key("browser.merge", "m"), e.id()), stays: true}
 		return m, nil
 	case marked.id() == e.id():
@@ -92,8 +92,8 @@ func (m Model) onMerged(msg merged) (Model, tea.Cmd) {
 	m = m.did(deed{what: didMerge, id: id, before: msg.before, after: msg.entry, other: msg.other})
 	m = m.hide(msg.other, false).patch(msg.entry)
 	m.lists[tabFacts] = m.lists[tabFacts].selectID(id)
-	m.notice = notice{text: fmt.Sprintf("%s is part of %s now, which keeps its text; %s is in the trash. %s undoes it.",
-		msg.other, id, msg.other, m.key("browser.undo", "u")), stays: true}
+	m.notice = notice{text: fmt.Sprintf("Merged %s into %s. %s undoes it; %s is in the trash.",
+		msg.other, id, m.key("browser.undo", "u"), msg.other), stays: true}
 	return m.load()
 }
 

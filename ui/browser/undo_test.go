@@ -89,8 +89,8 @@ func TestAnEditOfAForgottenFactWithATwinSavesTheNewText(t *testing.T) {
 func TestTwoFactsBecomeOneAndTwoAgain(t *testing.T) {
 	t.Parallel()
 	m := sample(t)
-	s := open(t, m, 120, 40).on("f4").keys("m").shows("f4 is marked.", "> f4")
-	s.keys("down").shows("+ f4", "f4 is marked.").on("f6").keys("m").shows("f4 is part of f6 now, which keeps its text; f4 is in the trash. u undoes it.", "#billing #eu #go").selectedIs("f6")
+	s := open(t, m, 120, 40).on("f4").keys("m").shows("f4 is marked: m on the fact to keep", "> f4")
+	s.keys("down").shows("+ f4", "f4 is marked").on("f6").keys("m").shows("Merged f4 into f6. u undoes it; f4 is in the trash.", "#billing #eu #go").selectedIs("f6")
 	if got := m.fact(t, "f6"); !got.Pinned || len(got.Tags) != 3 || m.fact(t, "f4").State != harness.StateTrashed {
 		t.Errorf("left %+v", got)
 	}

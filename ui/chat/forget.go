@@ -136,7 +136,7 @@ func (msg forgetMsg) apply(m Model) (Model, tea.Cmd) {
 		}
 		m.wanted = Intent{
 			Kind: WantMemory, IDs: ids, Text: fmt.Sprintf("\"%s\"", words),
-			Say: "Several facts match and none is forgotten yet. Forget the one you mean.",
+			Say: "Which one? None is forgotten yet.",
 		}
 	}
 	return m, nil

@@ -29,6 +29,9 @@ type queryTerm struct {
 	form, stem string
 	// last is whether the word may be still being typed: the text ends in it.
 	last bool
+	// frame is whether the word may belong to the question and not to what it is
+	// about, as in "what kind of" and "how many".
+	frame bool
 	// quoted is whether the word is part of a phrase.
 	quoted bool
 }
@@ -72,7 +75,7 @@ func (q *Query) addTerms(words []string, typing bool) {
 	}
 	var rest []queryTerm
 	for i, w := range words {
-		t := queryTerm{form: w, last: typing && i == len(words)-1}
+		t := queryTerm{form: w, last: typing && i == len(words)-1, frame: q.asks && among(w, frames)}
 		if q.known.word(w).stop {
 			rest = add(rest, t)
 		} else {
@@ -101,13 +104,16 @@ func unquote(text string) (loose string, quoted []string) {
 	return strings.TrimSuffix(b.String(), " "), quoted
 }
 
+// frames are words that questions are made of.
+const frames = " many much kind sort type often ever long time thing things way ways use used like get go make "
+
 // asks reports whether text is a question.
 func asks(text string, words []string) bool {
 	if asksBack(text) {
 		return true
 	}
 	const openers = " what what's when where which who who's whose why how did does do is are was were can could would should has have had "
-	return len(words) > 1 && strings.Contains(openers, " "+words[0]+" ")
+	return len(words) > 1 && among(words[0], openers)
 }
 
 // typing reports whether the last word of text may be still being typed.

@@ -1,10 +1,6 @@
 package index
 
-import (
-	"math"
-	"slices"
-	"unicode/utf8"
-)
+import "math"
 
 // How a message is ranked: BM25, over the words of the message and, weaker,
 // those around it. The values were found on long conversations with questions
@@ -17,13 +13,17 @@ const (
 	lengthShare = 0.4
 	// What a word is worth to the messages around it. The message after one
 	// that asks is taken for the answer.
-	besideWeight = 0.5
+	besideWeight = 0.45
 	nearWeight   = 0.25
 	answerWeight = 0.8
 	prefixWeight = 0.5 // a word that only begins like the term
 	askingWeight = 0.75
 	// speakerWeight is for messages of somebody whom the query names.
-	speakerWeight = 1.25
+	speakerWeight = 1.4
+	// selfWeight is for messages in which somebody tells of themselves, if a
+	// question looks for them: they state what others only talk about.
+	selfWeight  = 1.2
+	frameWeight = 0.5 // a word that may belong to the question alone
 	// sessionWeight is for how well the whole session fits, in which a word
 	// that occurs sessionHalf times has half its worth.
 	sessionWeight = 0.3
@@ -47,9 +47,9 @@ type ranking struct {
 	quoted  []uint8
 	wanted  uint8
 	session []float64
-	// asking and named are the messages that end with a question, and those of
-	// speakers whom the query names.
-	asking, named []bool
+	// asking, named and self are the messages that end with a question, those of
+	// speakers whom the query names, and those of speakers about themselves.
+	asking, named, self []bool
 	// counts is how often the present term occurs in the messages that holders
 	// lists, and around is with what comes from the neighbours, in those that
 	// touched lists.
@@ -62,7 +62,7 @@ func rank(c *corpus, q Query, segments []*Segment) (*ranking, error) {
 	n := len(c.numbers)
 	r := &ranking{
 		c: c, q: q, segments: segments, average: max(1, c.tokens/float64(max(1, n))),
-		scores: make([]float32, n), own: make([]bool, n), asking: make([]bool, n), named: make([]bool, n),
+		scores: make([]float32, n), own: make([]bool, n), asking: make([]bool, n), named: make([]bool, n), self: make([]bool, n),
 		counts: make([]float32, n), around: make([]float32, n),
 		session: make([]float64, len(c.sessions)), inSession: make([]float32, len(c.sessions)),
 	}
@@ -70,6 +70,9 @@ func rank(c *corpus, q Query, segments []*Segment) (*ranking, error) {
 		r.quoted = make([]uint8, n)
 	}
 	if err := r.mark(r.asking, signAsks); err != nil {
+		return nil, err
+	}
+	if err := r.mark(r.self, signSelf); err != nil {
 		return nil, err
 	}
 	for i := range q.terms {
@@ -130,91 +133,12 @@ func (r *ranking) term(t *queryTerm) error {
 		}
 	}
 	r.spread()
-	r.add(idf(len(r.holders), len(r.c.numbers)))
+	worth := idf(len(r.holders), len(r.c.numbers))
+	if t.frame {
+		worth *= frameWeight
+	}
+	r.add(worth)
 	return nil
-}
-
-// look counts the words that words returns for the term in all messages.
-func (r *ranking) look(t *queryTerm, words func(*Segment, *queryTerm) ([]entry, error), weight float32) error {
-	for i, s := range r.segments {
-		entries, err := words(s, t)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			err := r.each(i, e, func(at, n int) {
-				if r.counts[at] == 0 {
-					r.holders = append(r.holders, int32(at))
-				}
-				r.counts[at] += weight * float32(n)
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// whole returns the word that a term is looked up by, if the segment has it.
-func (s *Segment) whole(t *queryTerm) ([]entry, error) {
-	e, ok, err := s.terms.find(t.stem)
-	if !ok {
-		return nil, err
-	}
-	return []entry{e}, err
-}
-
-// beginning returns the other words that begin like the term: like its stem if
-// that is long enough to mean something, and like what was typed of the last
-// word.
-func (s *Segment) beginning(t *queryTerm) ([]entry, error) {
-	prefix := t.stem
-	if utf8.RuneCountInString(prefix) < 4 {
-		if prefix = t.form; !t.last || utf8.RuneCountInString(prefix) < 2 {
-			return nil, nil
-		}
-	}
-	if t.quoted {
-		return nil, nil
-	}
-	whole, ok, err := s.terms.find(t.stem)
-	if err != nil {
-		return nil, err
-	}
-	var found []entry
-	err = s.terms.starting(prefix, func(e entry) {
-		if !ok || e.ordinal != whole.ordinal {
-			found = append(found, e)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	// The words that begin alike stand in a row: a stem is among them if its
-	// ordinal is between the first and the last.
-	have := func(ordinal int) bool {
-		n := len(found)
-		return ok && ordinal == whole.ordinal || n > 0 && ordinal >= found[0].ordinal && ordinal <= found[n-1].ordinal
-	}
-	var stems []int
-	err = s.forms.starting(prefix, func(e entry) {
-		if !have(e.value) {
-			stems = append(stems, e.value)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(stems)
-	for _, ordinal := range slices.Compact(stems) {
-		e, err := s.terms.at(ordinal)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, e)
-	}
-	return found, nil
 }
 
 // spread lets each message have a part of what its neighbours have, and sums up
@@ -262,19 +186,19 @@ func (c *corpus) neighbours(a, b int) bool {
 }
 
 // add adds the counted term to the scores and clears the counts.
-func (r *ranking) add(idf float64) {
+func (r *ranking) add(worth float64) {
 	for _, at := range r.touched {
 		n := float64(r.around[at])
 		long := max(longText, r.c.unpacked[r.c.lengths[at]]/r.average) / longText
 		norm := 1 - lengthShare + lengthShare*long
-		r.scores[at] += float32(idf * n * (saturation + 1) / (n + saturation*norm))
+		r.scores[at] += float32(worth * n * (saturation + 1) / (n + saturation*norm))
 		r.around[at] = 0
 	}
 	for _, at := range r.holders {
 		r.counts[at] = 0
 		s := r.c.of[at]
 		n := float64(r.inSession[s])
-		r.session[s] += idf * n / (n + sessionHalf)
+		r.session[s] += worth * n / (n + sessionHalf)
 		r.inSession[s] = 0
 	}
 }
@@ -313,6 +237,9 @@ func (r *ranking) candidates(o Options) []candidate {
 		}
 		if r.asking[at] && r.q.asks {
 			worth *= askingWeight
+		}
+		if r.self[at] && r.q.asks {
+			worth *= selfWeight
 		}
 		list = append(list, candidate{at, worth + sessionWeight*r.session[r.c.of[at]]})
 	}

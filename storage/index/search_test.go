@@ -102,6 +102,32 @@ func TestAQuestionFindsWhatStandsNextToItsWords(t *testing.T) {
 	}
 }
 
+func TestAQuestionPrefersWhoKnows(t *testing.T) {
+	t.Parallel()
+	for name, docs := range map[string][]index.Doc{
+		"whoever tells of themselves":   {{Text: "Pottery is calm"}, {Text: "My pottery broke"}},
+		"whoever is named":              {{Speaker: "Bo", Text: "Pottery, Ana!"}, {Speaker: "Ana", Text: "Pottery, Bo!"}},
+		"whoever does not ask back":     {{Text: "Pottery helps?"}, {Text: "Pottery helps"}},
+		"what the question is about":    {{Text: "One kind of"}, {Text: "Old pottery"}},
+		"the answer, not what precedes": {{Text: "Old news"}, {Text: "Any pottery?"}, {Text: "Blue vases"}},
+	} {
+		for i := range docs {
+			docs[i].Session, docs[i].Message = "a", 1+i
+			if !strings.HasPrefix(name, "the answer") {
+				docs[i].Message = 1 + 100*i
+			}
+		}
+		found, err := index.Search(index.NewQuery("What kind of pottery does Ana like?"), nil, docs, 0, index.Options{})
+		last := docs[len(docs)-1].Message
+		at := func(message int) int {
+			return slices.IndexFunc(found, func(m index.Match) bool { return m.Message == message })
+		}
+		if err != nil || at(last) < 0 || at(1) >= 0 && at(1) < at(last) {
+			t.Errorf("%s: found %+v, %v", name, found, err)
+		}
+	}
+}
+
 func TestSearchDoesNotDependOnHowMessagesAreSpread(t *testing.T) {
 	t.Parallel()
 	docs := chats()

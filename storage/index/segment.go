@@ -89,6 +89,7 @@ type posting struct {
 // Signs are kept like terms, but no text can contain them.
 const (
 	signAsks    = "\x00?"   // the message ends with a question
+	signSelf    = "\x00i"   // its speaker tells of themselves
 	signSpeaker = "\x00by " // and a word of the speaker's name
 )
 
@@ -106,6 +107,9 @@ func (b *builder) add(i int, d Doc) {
 	for _, form := range append(names, Terms(d.Text)...) {
 		w := b.known.word(form)
 		counts[w.stem]++
+		if w.self {
+			counts[signSelf] = 1
+		}
 		if !w.stop {
 			length++
 		}

@@ -17,13 +17,15 @@ type word struct {
 	stem string
 	// stop is whether it holds no meaning by itself.
 	stop bool
+	// self is whether it says "I".
+	self bool
 }
 
 func (l lexicon) word(term string) word {
 	if have, ok := l[term]; ok {
 		return have
 	}
-	w := word{stem: term, stop: stopWord(term)}
+	w := word{stem: term, stop: stopWord(term), self: among(term, " i i'm i've i'd i'll me my we we're we've our ")}
 	if len(term) > 2 && englishWord(term) {
 		if stem := english.Stem(regular(term), true); stem != "" {
 			w.stem = stem
@@ -78,4 +80,7 @@ const stopWords = " a about all am an and any are as at be been but by can could
 	" don't doesn't didn't isn't aren't wasn't weren't can't couldn't won't wouldn't shouldn't haven't hasn't hadn't "
 
 // stopWord reports whether a folded term holds no meaning by itself.
-func stopWord(term string) bool { return strings.Contains(stopWords, " "+term+" ") }
+func stopWord(term string) bool { return among(term, stopWords) }
+
+// among reports whether a term is in a list that has spaces around each.
+func among(term, list string) bool { return strings.Contains(list, " "+term+" ") }

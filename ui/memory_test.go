@@ -148,6 +148,12 @@ func TestRememberAloneOffersTheLastMessage(t *testing.T) {
 		if f, err := w.Store.Facts().Get(t.Context(), "f2"); err != nil || f.Source.Quote != "" {
 			t.Errorf("saved %+v, %v", f, err)
 		}
+		d.Type("/remember").Press("enter").Shows("tab takes the answer").Press("tab").Shows("> /remember How nice.", "the last answer", "tab takes your message")
+		d.Press("tab").Shows("> /remember I live in Porto").Press("tab").Press("enter").Shows("remembered f3")
+		if f, err := w.Store.Facts().Get(t.Context(), "f3"); err != nil || f.Text != "How nice." || f.Source.Message != 2 {
+			t.Errorf("saved %+v, %v", f, err)
+		}
+		d.Type("/remember").Press("enter").Type("!").Press("tab").Shows("> /remember I live in Porto!")
 		d = w.Open("empty", 80, 24)
 		d.Type("/remember").Press("enter").Shows("write the fact after it")
 	})

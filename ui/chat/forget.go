@@ -31,6 +31,9 @@ const factID = `^f[0-9]{1,18}$`
 type quoted struct {
 	record int
 	text   string
+	role   harness.Role
+	// draft is the box as it was made.
+	draft string
 }
 
 // rememberThis saves what follows /remember. If nothing does, the last message
@@ -41,23 +44,51 @@ func (m Model) rememberThis(text string) (Model, tea.Cmd) {
 		m.quoted = quoted{}
 		return m, cmd
 	}
+	next, ok := m.quote(harness.RoleUser)
+	if !ok {
+		next.notice = "write the fact after it: /remember I prefer table tests"
+	}
+	return next, nil
+}
+
+// quote makes a draft of the last whole message of a role.
+func (m Model) quote(role harness.Role) (Model, bool) {
 	for i := len(m.pages.items) - 1; i >= 0; i-- {
 		rec := m.pages.items[i].rec
-		if rec.Message == nil || rec.Message.Role != harness.RoleUser || rec.Message.Mark != harness.MarkNone {
+		if rec.Message == nil || rec.Message.Role != role || rec.Message.Mark != harness.MarkNone {
 			continue
 		}
 		said := strings.TrimSpace(rec.Message.Text())
 		if said == "" {
 			continue
 		}
-		m.quoted = quoted{rec.Seq, clip(said, maxQuote)}
 		m.box = m.box.SetText("/remember " + clip(said, maxDraft))
 		m.draft.version++
-		m.notice = "your last message: make a fact of it, enter saves it"
-		return m, nil
+		m.quoted = quoted{rec.Seq, clip(said, maxQuote), role, m.box.Text()}
+		whose, other := "your last message", "the answer"
+		if role == harness.RoleAssistant {
+			whose, other = "the last answer", "your message"
+		}
+		m.notice = whose + ": make a fact of it, enter saves it"
+		if k := m.usual(actComplete); k != "" {
+			m.notice += ", " + k + " takes " + other
+		}
+		return m, true
 	}
-	m.notice = "write the fact after it: /remember I prefer table tests"
-	return m, nil
+	return m, false
+}
+
+// requote makes a draft of the other side's last message, if the present one
+// was not touched.
+func (m Model) requote() (Model, bool) {
+	if m.quoted.record == 0 || m.box.Text() != m.quoted.draft {
+		return m, false
+	}
+	role := harness.RoleAssistant
+	if m.quoted.role == role {
+		role = harness.RoleUser
+	}
+	return m.quote(role)
 }
 
 // clip is at most the first n characters of a text.

@@ -326,6 +326,9 @@ func (m Model) quit() (Model, tea.Cmd, Intent) {
 
 // complete finishes the name of a command as far as it is clear.
 func (m Model) complete() Model {
+	if next, ok := m.requote(); ok {
+		return next
+	}
 	found := completions(m.box.Text())
 	if len(found) == 0 {
 		return m

@@ -87,15 +87,17 @@ func takeBack(ctx context.Context, c Config, d deed) (entry, error) {
 	case didMake:
 		return d.after, trash(ctx, c, d.id)
 	case didMerge:
+		other, err := untrash(ctx, c, d.other) // first, because only this can be done twice
+		if err != nil {
+			return entry{}, err
+		}
 		now := d.after
 		if d.after.revision() != d.before.revision() {
-			var err error
 			if now, err = revert(ctx, c, d.before); err != nil {
 				return entry{}, err
 			}
 		}
-		other, err := untrash(ctx, c, d.other)
-		if err == nil && other.id() != d.other {
+		if other.id() != d.other {
 			err = fmt.Errorf("restore %s: %w: %s says the same", d.other, harness.ErrExists, other.id())
 		}
 		return now, err

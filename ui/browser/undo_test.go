@@ -102,6 +102,30 @@ func TestTwoFactsBecomeOneAndTwoAgain(t *testing.T) {
 	s.keys("2", "m").shows("Notes are not merged.")
 }
 
+func TestAnUndoOfAMergeThatFailsHalfwayCanBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 120, 40).on("f4").keys("m").on("f6").keys("m")
+	m.fail = errors.New("the disk is full")
+	s.keys("u").shows("the disk is full").keys("u").shows("f4 and f6 are two again.")
+	if m.fact(t, "f6").Pinned || m.fact(t, "f4").State != harness.StateActive {
+		t.Error("it is not as it was")
+	}
+}
+
+func TestAnUndoOfAMergeWithATwinSaysWhoItIs(t *testing.T) {
+	t.Parallel()
+	m := sample(t)
+	s := open(t, m, 120, 40).on("f4").keys("m").on("f6").keys("m")
+	if _, _, err := m.facts.Save(t.Context(), harness.Fact{Text: "prefers table-driven tests"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	s.keys("u").shows("f7 says the same")
+	if m.fact(t, "f6").Pinned || m.fact(t, "f4").State != harness.StateTrashed {
+		t.Error("it is not as it was")
+	}
+}
+
 func TestAMergeOfWhatChangedMeanwhileDoesNothing(t *testing.T) {
 	t.Parallel()
 	m := sample(t)

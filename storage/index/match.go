@@ -6,7 +6,7 @@ import (
 )
 
 // look counts the words that words returns for the term in all messages.
-func (r *ranking) look(t *queryTerm, words func(*Segment, *queryTerm) ([]entry, error), weight float32) error {
+func (r *ranking) look(t *queryTerm, words func(*Segment, *queryTerm) ([]entry, error), weight int32) error {
 	for i, s := range r.segments {
 		entries, err := words(s, t)
 		if err != nil {
@@ -17,7 +17,7 @@ func (r *ranking) look(t *queryTerm, words func(*Segment, *queryTerm) ([]entry, 
 				if r.counts[at] == 0 {
 					r.holders = append(r.holders, int32(at))
 				}
-				r.counts[at] += weight * float32(n)
+				r.counts[at] = min(r.counts[at]+weight*int32(min(n, countLimit)), wholeCount*countLimit)
 			})
 			if err != nil {
 				return err

@@ -11,12 +11,20 @@ const (
 	// long, and its words less. Among short texts the shorter is no better.
 	longText    = 1.5
 	lengthShare = 0.4
-	// What a word is worth to the messages around it. The message after one
-	// that asks is taken for the answer.
-	besideWeight = 0.45
-	nearWeight   = 0.25
-	answerWeight = 0.8
-	prefixWeight = 0.5 // a word that only begins like the term
+	// What an occurrence of a word counts: whole, or as the beginning of a
+	// longer one, in the message itself and in those around it. The message
+	// after one that asks is taken for the answer. These are whole numbers, as
+	// sums of fractions would depend on the order of the messages.
+	wholeCount  = 2
+	prefixCount = 1
+	ownShare    = 20
+	answerShare = 16
+	besideShare = 9
+	nearShare   = 5
+	oneWord     = wholeCount * ownShare
+	// countLimit bounds how often a word can count in one message.
+	countLimit = 1000
+
 	askingWeight = 0.75
 	// speakerWeight is for messages of somebody whom the query names.
 	speakerWeight = 1.4
@@ -53,8 +61,9 @@ type ranking struct {
 	// counts is how often the present term occurs in the messages that holders
 	// lists, and around is with what comes from the neighbours, in those that
 	// touched lists.
-	counts, around, inSession []float32
-	holders, touched          []int32
+	counts, around   []int32
+	inSession        []int
+	holders, touched []int32
 }
 
 // rank ranks all messages for a query.
@@ -63,8 +72,8 @@ func rank(c *corpus, q Query, segments []*Segment) (*ranking, error) {
 	r := &ranking{
 		c: c, q: q, segments: segments, average: max(1, c.tokens/float64(max(1, n))),
 		scores: make([]float32, n), own: make([]bool, n), asking: make([]bool, n), named: make([]bool, n), self: make([]bool, n),
-		counts: make([]float32, n), around: make([]float32, n),
-		session: make([]float64, len(c.sessions)), inSession: make([]float32, len(c.sessions)),
+		counts: make([]int32, n), around: make([]int32, n),
+		session: make([]float64, len(c.sessions)), inSession: make([]int, len(c.sessions)),
 	}
 	if len(q.phrases) > 0 {
 		r.quoted = make([]uint8, n)
@@ -120,10 +129,10 @@ func (r *ranking) each(segment int, e entry, yield func(at, n int)) error {
 // term adds what one term is worth in each message.
 func (r *ranking) term(t *queryTerm) error {
 	r.holders, r.touched = r.holders[:0], r.touched[:0]
-	if err := r.look(t, (*Segment).whole, 1); err != nil {
+	if err := r.look(t, (*Segment).whole, wholeCount); err != nil {
 		return err
 	}
-	if err := r.look(t, (*Segment).beginning, prefixWeight); err != nil {
+	if err := r.look(t, (*Segment).beginning, prefixCount); err != nil {
 		return err
 	}
 	if t.quoted && r.wanted < math.MaxUint8 {
@@ -148,35 +157,32 @@ func (r *ranking) spread() {
 		at := int(holder)
 		count := r.counts[at]
 		r.own[at] = true
-		r.inSession[r.c.of[at]] += count
-		r.give(at, count)
-		for _, to := range []struct {
-			distance int
-			weight   float32
-		}{{-2, nearWeight}, {-1, besideWeight}, {1, r.nextWeight(at)}, {2, nearWeight}} {
-			if r.c.neighbours(at, at+to.distance) {
-				r.give(at+to.distance, to.weight*count)
+		r.inSession[r.c.of[at]] += int(count)
+		for i, share := range [...]int32{nearShare, besideShare, ownShare, r.nextShare(at), nearShare} {
+			if to := at + i - 2; r.c.neighbours(at, to) {
+				r.give(to, share*count)
 			}
 		}
 	}
 }
 
-func (r *ranking) give(at int, count float32) {
+func (r *ranking) give(at int, count int32) {
 	if r.around[at] == 0 {
 		r.touched = append(r.touched, int32(at))
 	}
 	r.around[at] += count
 }
 
-// nextWeight is what a word of a message is worth to the next.
-func (r *ranking) nextWeight(at int) float32 {
+// nextShare is what a word of a message counts in the next.
+func (r *ranking) nextShare(at int) int32 {
 	if r.asking[at] {
-		return answerWeight
+		return answerShare
 	}
-	return besideWeight
+	return besideShare
 }
 
-// neighbours reports whether two messages stand near each other in one session.
+// neighbours reports whether two messages stand near each other in one session,
+// or are the same.
 func (c *corpus) neighbours(a, b int) bool {
 	if b < 0 || b >= len(c.of) || c.of[a] != c.of[b] {
 		return false
@@ -188,7 +194,7 @@ func (c *corpus) neighbours(a, b int) bool {
 // add adds the counted term to the scores and clears the counts.
 func (r *ranking) add(worth float64) {
 	for _, at := range r.touched {
-		n := float64(r.around[at])
+		n := float64(r.around[at]) / oneWord
 		long := max(longText, r.c.unpacked[r.c.lengths[at]]/r.average) / longText
 		norm := 1 - lengthShare + lengthShare*long
 		r.scores[at] += float32(worth * n * (saturation + 1) / (n + saturation*norm))
@@ -197,7 +203,7 @@ func (r *ranking) add(worth float64) {
 	for _, at := range r.holders {
 		r.counts[at] = 0
 		s := r.c.of[at]
-		n := float64(r.inSession[s])
+		n := float64(r.inSession[s]) / wholeCount
 		r.session[s] += worth * n / (n + sessionHalf)
 		r.inSession[s] = 0
 	}

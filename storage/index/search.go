@@ -38,8 +38,8 @@ type Match struct {
 
 // Search ranks messages for a query and returns the best, at most limit or all
 // if it is 0. Tail is what no segment holds yet; where it holds a message that
-// a segment has too, it is found once. The order is a function of the content
-// alone: how the messages are spread over segments and tail does not matter.
+// a segment has too, it is found once. How sessions are cut into segments and
+// tail does not change what is found or its order.
 //
 // A message counts by its words, rare ones more, and less by those of the two
 // messages before and after it and by how well its session fits. A message

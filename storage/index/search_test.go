@@ -158,6 +158,26 @@ func TestSearchDoesNotDependOnHowMessagesAreSpread(t *testing.T) {
 	}
 }
 
+func TestSegmentsOfAnySizeRankAlike(t *testing.T) {
+	t.Parallel()
+	docs := many(400, 1)
+	query := index.NewQuery(fmt.Sprintf("What did %s say to %s of %s in 2023?", madeUp(3), madeUp(40), madeUp(700)[:4]))
+	want, err := index.Search(query, nil, docs, 0, index.Options{})
+	if err != nil || len(want) < 100 {
+		t.Fatalf("found %d, %v", len(want), err)
+	}
+	for _, size := range []int{1, 7, 13, 150} {
+		var segments []*index.Segment
+		for part := range slices.Chunk(docs[:390], size) {
+			segments = append(segments, open(t, part))
+		}
+		got, err := index.Search(query, segments, docs[390:], 0, index.Options{})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("in segments of %d messages the order is another, %v", size, err)
+		}
+	}
+}
+
 func TestSearchLeavesOut(t *testing.T) {
 	t.Parallel()
 	docs := chats()

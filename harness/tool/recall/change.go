@@ -40,17 +40,18 @@ type forgetIn struct {
 	Why string `json:"why,omitempty" jsonschema:"why, in one sentence for the user"`
 }
 
-// Both are idempotent by nature: what is so already is not written again.
+// Both are idempotent by nature: what is so already is not written again. Those
+// of one reply run in order, because they may be about the same fact.
 func (m memory) updateTool() (tool.Tool, error) {
 	return tool.New(UpdateTool, "Change something remembered that is out of date or wrong; what it was stays in its history. What is left out stays as it is.",
 		m.update, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Idempotent), tool.WithJudge(judge("change")),
-		tool.WithPropose(proposing(m.proposeUpdate)))
+		tool.WithPropose(proposing(m.proposeUpdate)), tool.Sequential())
 }
 
 func (m memory) forgetTool() (tool.Tool, error) {
 	return tool.New(ForgetTool, "Forget something remembered because the user asks for it. It goes to the trash, from where the user can bring it back.",
 		m.forget, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Idempotent), tool.WithJudge(judge("wish to forget")),
-		tool.WithPropose(proposing(m.proposeForget)))
+		tool.WithPropose(proposing(m.proposeForget)), tool.Sequential())
 }
 
 // entry is a fact or a note as the tools change it.

@@ -171,8 +171,8 @@ func TestChangesAskOnlyAfterForeignText(t *testing.T) {
 	set := memory(t, stores{facts: m.Facts(), notes: m.Notes()})
 	for _, name := range []string{recall.UpdateTool, recall.ForgetTool} {
 		tl, _ := set.Lookup(name)
-		if tl.Permission != tool.Allow || tl.Replay != tool.Idempotent {
-			t.Errorf("%s is %s, %s", name, tl.Permission, tl.Replay)
+		if tl.Permission != tool.Allow || tl.Replay != tool.Idempotent || !tl.Sequential {
+			t.Errorf("%s is %s, %s, sequential %v", name, tl.Permission, tl.Replay, tl.Sequential)
 		}
 		if p, _ := tl.Judge(tool.Call{}); p != tool.Allow {
 			t.Errorf("%s on the user's own words: %s", name, p)

@@ -266,6 +266,7 @@ type recallIn struct {
 	Query    string `json:"query,omitempty" jsonschema:"words to find, in any order; left out for the latest"`
 	Layer    string `json:"layer,omitempty" jsonschema:"fact or note; both if left out"`
 	Category string `json:"category,omitempty" jsonschema:"only facts of this category"`
+	Tag      string `json:"tag,omitempty" jsonschema:"only what has this tag"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"how many of each layer, 10 if left out, at most 50"`
 }
 
@@ -275,7 +276,8 @@ func (m memory) recall(ctx context.Context, c tool.Call, in recallIn) (string, e
 		return "", err
 	}
 	f := harness.MemoryFilter{
-		Query: tool.Clip(strings.TrimSpace(in.Query), maxLine), Category: strings.TrimSpace(in.Category), Session: c.Session, Limit: in.Limit,
+		Query: tool.Clip(strings.TrimSpace(in.Query), maxLine), Category: strings.TrimSpace(in.Category), Tag: strings.TrimSpace(in.Tag),
+		Session: c.Session, Limit: in.Limit,
 	}
 	if f.Limit <= 0 {
 		f.Limit = defaultLimit

@@ -193,6 +193,9 @@ func TestRecallWritesLinesOfData(t *testing.T) {
 	if strings.Contains(r.Text, "note/") || s.last.Category != "preference" || s.last.Limit != maxLimit {
 		t.Errorf("with a category: %q, asked for %+v", r.Text, s.last)
 	}
+	if run(t, set, "recall_memories", object{"tag": " kitchen "}, "k"); s.last.Tag != "kitchen" || b.last.Tag != "kitchen" {
+		t.Errorf("with a tag asked for %+v and %+v", s.last, b.last)
+	}
 	if r := run(t, set, "recall_memories", object{"layer": "note"}, "k"); strings.Contains(r.Text, "fact/") || !strings.Contains(r.Text, "note/") {
 		t.Errorf("notes only: %q", r.Text)
 	}

@@ -41,6 +41,11 @@ func TestScoreRanksTheBetterMatchHigher(t *testing.T) {
 		{"設備", "設備清單", "備"},
 		{"Why does the importer drop rows with a blank VAT id?", "VAT id is optional for non-EU customers", "the first of them does it"},
 		{"to be or not to be", "to be", "tea"},
+		{"climbing", "climbing", "climbed"},
+		{"climbing", "we climbed", "a climate"},
+		{"Where did I go?", "went home", "gone are the days, and many other words besides"},
+		{"prefers tabs", "prefers tabs", "preferred a tab"},
+		{`"green tea" cups`, "green tea", "tea in green cups"},
 	} {
 		better, worse := index.Score(c.query, c.better), index.Score(c.query, c.worse)
 		if better <= worse || better <= 0 {
@@ -49,6 +54,7 @@ func TestScoreRanksTheBetterMatchHigher(t *testing.T) {
 	}
 	for _, c := range []struct{ query, text string }{
 		{"", "anything"}, {"?", "anything?"}, {"coffee", "tea"}, {"what is the weather", "this is the one"}, {"x", "xylophone"},
+		{`"green tea"`, "tea that is green"}, {`"green tea"`, "green teapot"}, {`"green tea" cups`, "cups"},
 	} {
 		if got := index.Score(c.query, c.text); got != 0 {
 			t.Errorf("%q scores %q %.3f, want no match", c.query, c.text, got)

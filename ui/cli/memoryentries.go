@@ -16,6 +16,9 @@ type knownMemory struct {
 	facts, forgottenFacts, notes, forgottenNotes map[string]string
 }
 
+// above is in the place of an id that an entry would have been given.
+const above = "an entry above"
+
 // learn looks at all facts and notes of a store.
 func learn(ctx context.Context, st Store) (knownMemory, error) {
 	k := knownMemory{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
@@ -82,6 +85,7 @@ func secret(texts ...string) error {
 	return nil
 }
 
+// fact imports one fact.
 func (im *memoryImport) fact(ctx context.Context, name string, e markdown.Entry) (importedEntry, error) {
 	x := *e.Fact
 	if strings.TrimSpace(x.Text) == "" {
@@ -91,22 +95,25 @@ func (im *memoryImport) fact(ctx context.Context, name string, e markdown.Entry)
 		have, err := im.st.Facts.Get(ctx, x.ID)
 		switch {
 		case err == nil && (e.Bare || x.Created.IsZero() || x.Created.Equal(have.Created)):
-			return im.knownFact(ctx, have, e)
+			return im.knownFact(ctx, name, have, e)
 		case err != nil && !errors.Is(err, harness.ErrNotFound):
 			return importedEntry{}, err
 		}
 	}
-	return im.newFact(ctx, name, x)
+	return im.newFact(ctx, name, e)
 }
 
 // knownFact imports a fact that this store has.
-func (im *memoryImport) knownFact(ctx context.Context, have harness.Fact, e markdown.Entry) (importedEntry, error) {
+func (im *memoryImport) knownFact(ctx context.Context, name string, have harness.Fact, e markdown.Entry) (importedEntry, error) {
 	if have.State == harness.StateTrashed {
 		return skipped(have.ID, "%s is forgotten; bring it back with: cairn facts restore %s", have.ID, have.ID), nil
 	}
 	edit, differs := factEdit(have, e)
 	if !differs {
 		return importedEntry{ID: have.ID, Action: entrySame}, nil
+	}
+	if from := im.edited[have.ID]; from != "" {
+		return skipped(have.ID, "%s was taken from %s already, and is another here", have.ID, from), nil
 	}
 	r := importedEntry{ID: have.ID, Action: entryEdited}
 	if n := e.Fact.Revision; n > 0 && n < have.Revision {
@@ -127,6 +134,7 @@ func (im *memoryImport) knownFact(ctx context.Context, have harness.Fact, e mark
 	if !im.update {
 		return different(have.ID, r.Reason), nil
 	}
+	im.edited[have.ID] = name
 	if im.dry {
 		return im.wouldEditFact(r, have, edit)
 	}
@@ -156,11 +164,27 @@ func (im *memoryImport) wouldEditFact(r importedEntry, have harness.Fact, edit h
 	return outcome(r, secret(written...))
 }
 
+// duplicate tells of a fact that says what another one says.
+func (im *memoryImport) duplicate(ctx context.Context, id string, e markdown.Entry) (importedEntry, error) {
+	if id == above {
+		return skipped("", "%s says so already", above), nil
+	}
+	have, err := im.st.Facts.Get(ctx, id)
+	if err != nil {
+		return importedEntry{}, err
+	}
+	if _, differs := factEdit(have, e); !differs {
+		return importedEntry{ID: id, Action: entrySame}, nil
+	}
+	return skipped(id, "%s says so already", id), nil
+}
+
 // newFact imports a fact that this store has not.
-func (im *memoryImport) newFact(ctx context.Context, name string, x harness.Fact) (importedEntry, error) {
+func (im *memoryImport) newFact(ctx context.Context, name string, e markdown.Entry) (importedEntry, error) {
+	x := *e.Fact
 	same := sameText(x.Text)
 	if id := im.known.facts[same]; id != "" {
-		return skipped(id, "%s says so already", id), nil
+		return im.duplicate(ctx, id, e)
 	}
 	if id := im.known.forgottenFacts[same]; id != "" {
 		return skipped(id, "this was forgotten as %s; bring it back with: cairn facts restore %s", id, id), nil
@@ -173,7 +197,7 @@ func (im *memoryImport) newFact(ctx context.Context, name string, x harness.Fact
 	if im.dry {
 		err := secret(append([]string{f.Text, f.Category, name}, f.Tags...)...)
 		if err == nil {
-			im.known.facts[same] = "an entry above"
+			im.known.facts[same] = above
 		}
 		return outcome(r, err)
 	}
@@ -195,96 +219,6 @@ func (im *memoryImport) past(t time.Time) time.Time {
 		return time.Time{}
 	}
 	return t
-}
-
-func (im *memoryImport) note(ctx context.Context, name string, e markdown.Entry) (importedEntry, error) {
-	x := *e.Note
-	if strings.TrimSpace(x.Title) == "" {
-		return importedEntry{ID: x.ID, Action: entryRefused, Reason: "the note has no title"}, nil
-	}
-	if x.ID != "" && im.st.Notes != nil {
-		have, err := im.st.Notes.Get(ctx, x.ID)
-		switch {
-		case err == nil && (x.Created.IsZero() || x.Created.Equal(have.Created)):
-			return im.knownNote(ctx, have, e)
-		case err != nil && !errors.Is(err, harness.ErrNotFound):
-			return importedEntry{}, err
-		}
-	}
-	return im.newNote(ctx, name, x)
-}
-
-// knownNote imports a note that this store has.
-func (im *memoryImport) knownNote(ctx context.Context, have harness.Note, e markdown.Entry) (importedEntry, error) {
-	if have.State == harness.StateTrashed {
-		return skipped(have.ID, "%s is forgotten; bring it back with: cairn notes restore %s", have.ID, have.ID), nil
-	}
-	edit, differs := noteEdit(have, e)
-	if !differs {
-		return importedEntry{ID: have.ID, Action: entrySame}, nil
-	}
-	r := importedEntry{ID: have.ID, Action: entryEdited}
-	if n := e.Note.Revision; n > 0 && n < have.Revision {
-		revisions, err := im.st.Notes.History(ctx, have.ID)
-		if err != nil {
-			return r, err
-		}
-		for _, old := range revisions {
-			if old.Revision != n {
-				continue
-			}
-			if _, changed := noteEdit(old, e); !changed {
-				return older(have.ID, n, have.Revision), nil
-			}
-		}
-		r.Reason = bothChanged(have.ID, have.Revision)
-	}
-	if !im.update {
-		return different(have.ID, r.Reason), nil
-	}
-	if im.dry {
-		var written []string
-		for _, p := range []*string{edit.Title, edit.Body} {
-			if p != nil {
-				written = append(written, *p)
-			}
-		}
-		if edit.Tags != nil {
-			written = append(written, *edit.Tags...)
-		}
-		return outcome(r, secret(written...))
-	}
-	_, err := im.st.Notes.Edit(ctx, have.ID, edit)
-	return outcome(r, err)
-}
-
-// newNote imports a note that this store has not.
-func (im *memoryImport) newNote(ctx context.Context, name string, x harness.Note) (importedEntry, error) {
-	n := harness.Note{
-		Title: x.Title, Body: x.Body, Tags: cleanTags(x.Tags), Pinned: x.Pinned, State: stateOf(x.State),
-		By: harness.ByImport, Session: harness.NoSession, Source: harness.Source{Quote: name}, Created: im.past(x.Created),
-	}
-	same := sameNote(n)
-	if id := im.known.notes[same]; id != "" {
-		return importedEntry{ID: id, Action: entrySame}, nil
-	}
-	if id := im.known.forgottenNotes[same]; id != "" {
-		return skipped(id, "this was forgotten as %s; bring it back with: cairn notes restore %s", id, id), nil
-	}
-	r := importedEntry{Action: entryNew}
-	if im.dry {
-		err := secret(append([]string{n.Title, n.Body, name}, n.Tags...)...)
-		if err == nil {
-			im.known.notes[same] = "an entry above"
-		}
-		return outcome(r, err)
-	}
-	stored, err := im.st.Notes.Save(ctx, n, "")
-	if err != nil {
-		return outcome(r, err)
-	}
-	im.known.notes[same], r.ID = stored.ID, stored.ID
-	return r, nil
 }
 
 // different, older and bothChanged word how a file and the store differ.

@@ -24,6 +24,8 @@ type exportFolder struct {
 	at    string
 	st    Store
 	force bool
+	// known is what there is; it is asked for only if a file has changed.
+	known func() (knownMemory, error)
 	// names are the names in the folder, by what file systems take for one.
 	names map[string]string
 	// owned are the files of earlier exports, by kind and key.
@@ -51,7 +53,7 @@ func (f *exportFolder) look() error {
 		if !e.Type().IsRegular() || !isMarkdown(e.Name()) {
 			continue
 		}
-		data, err := readBounded(f.root, path.Join(f.at, e.Name()))
+		data, err := f.read(path.Join(f.at, e.Name()))
 		if err != nil {
 			continue // it is no file of ours; writing to it will tell
 		}
@@ -124,7 +126,7 @@ func (f *exportFolder) put(ctx context.Context, name string, doc exportedFile) (
 	case !info.Mode().IsRegular() && !f.force:
 		return false, "is no regular file and was left alone", nil
 	case info.Mode().IsRegular():
-		data, err := readBounded(f.root, at)
+		data, err := f.read(at)
 		if err == nil && bytes.Equal(data, doc.data) {
 			return false, "", nil
 		}
@@ -148,7 +150,7 @@ func (f *exportFolder) stored(ctx context.Context, name string, data []byte) (bo
 	if err != nil {
 		return false, nil //nolint:nilerr // a file with a fault is not what was written
 	}
-	known, err := learn(ctx, f.st)
+	known, err := f.known()
 	if err != nil {
 		return false, err
 	}
@@ -247,9 +249,13 @@ func isMarkdown(name string) bool {
 	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(path.Ext(name)))
 }
 
+func (f *exportFolder) read(at string) ([]byte, error) {
+	return readBounded(func() (io.ReadCloser, error) { return f.root.Open(at) })
+}
+
 // readBounded reads a file that is not larger than files are.
-func readBounded(root *os.Root, name string) ([]byte, error) {
-	file, err := root.Open(name)
+func readBounded(open func() (io.ReadCloser, error)) ([]byte, error) {
+	file, err := open()
 	if err != nil {
 		return nil, cause(err)
 	}

@@ -5,18 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cairn/harness/memory/markdown"
-	"cairn/ui/render"
 )
 
 // importLong explains what is done with what is found.
@@ -45,7 +44,7 @@ func sources() []string { return []string{"auto", "markdown", "harnessx", "stran
 
 // importCommand is `cairn facts import` and its siblings.
 func (a *app) importCommand(k kinds) *cobra.Command {
-	im := &memoryImport{a: a, kinds: k, counts: map[string]int{}}
+	im := &memoryImport{a: a, kinds: k, counts: map[string]int{}, edited: map[string]string{}}
 	what := map[string]string{"facts": "facts", "notes": "notes", "memory": "facts and notes"}[k.command()]
 	cmd := &cobra.Command{
 		Use: "import FILE|DIR|-", Short: "Import " + what + " from Markdown files",
@@ -73,31 +72,10 @@ type memoryImport struct {
 	st     Store
 	known  knownMemory
 	counts map[string]int
-	// files counts those that were read, left those with nothing for this command.
-	files, left int
-}
-
-// The fates of entries.
-const (
-	entryNew     = "new"
-	entrySame    = "same"
-	entryEdited  = "edited"
-	entrySkipped = "skipped"
-	entryRefused = "refused"
-)
-
-// importedEntry is the JSON line of one entry, or of a file that was refused.
-type importedEntry struct {
-	File string `json:"file"`
-	Line int    `json:"line,omitempty"`
-	Kind string `json:"kind,omitempty"`
-	// ID is the fact or note that it is in the store.
-	ID     string `json:"id,omitempty"`
-	Action string `json:"action"`
-	Reason string `json:"reason,omitempty"`
-	// Text is the fact or the title of the note.
-	Text   string `json:"text,omitempty"`
-	DryRun bool   `json:"dry_run,omitempty"`
+	// edited has the files from which the texts of ids were taken.
+	edited map[string]string
+	// left counts the entries that are of the other kind.
+	left int
 }
 
 // run imports what is at a path.
@@ -123,15 +101,10 @@ func (im *memoryImport) run(ctx context.Context, typed string) error {
 	case err != nil:
 		return fmt.Errorf("import %s: %w", typed, cause(err))
 	}
-	dir, name := at, "."
+	dir := at
 	if !info.IsDir() {
-		dir, name = filepath.Dir(at), filepath.Base(at)
+		dir = filepath.Dir(at)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return fmt.Errorf("import %s: %w", typed, cause(err))
-	}
-	defer root.Close() //nolint:errcheck // it was only read
 	if im.from == "auto" && strings.HasSuffix(filepath.ToSlash(dir)+"/", "/.agent/memory/") {
 		im.from = "strands"
 	}
@@ -139,9 +112,9 @@ func (im *memoryImport) run(ctx context.Context, typed string) error {
 		return err
 	}
 	if info.IsDir() {
-		err = im.walk(ctx, root)
+		err = im.walk(ctx, at)
 	} else {
-		err = im.read(ctx, root, name, true)
+		err = im.read(ctx, filepath.Base(at), func() (io.ReadCloser, error) { return os.Open(at) }, true)
 	}
 	if err != nil {
 		return err
@@ -165,7 +138,12 @@ func (im *memoryImport) open(ctx context.Context) (err error) {
 }
 
 // walk imports all files below a directory, by name.
-func (im *memoryImport) walk(ctx context.Context, root *os.Root) error {
+func (im *memoryImport) walk(ctx context.Context, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("import %s: %w", dir, cause(err))
+	}
+	defer root.Close() //nolint:errcheck // it was only read
 	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		hidden := name != "." && strings.HasPrefix(d.Name(), ".")
 		switch {
@@ -181,7 +159,7 @@ func (im *memoryImport) walk(ctx context.Context, root *os.Root) error {
 			im.a.notice("%s is no regular file and is left out", name)
 			return nil
 		}
-		return im.read(ctx, root, name, false)
+		return im.read(ctx, name, func() (io.ReadCloser, error) { return root.Open(name) }, false)
 	})
 }
 
@@ -190,28 +168,30 @@ func (im *memoryImport) wants(name string) bool {
 	return isMarkdown(name) || (im.from == "auto" || im.from == "harnessx") && path.Ext(name) == ".json"
 }
 
-// read imports one file of a directory.
-func (im *memoryImport) read(ctx context.Context, root *os.Root, name string, asked bool) error {
-	data, err := readBounded(root, name)
+// read imports one file; asked says that the person named it.
+func (im *memoryImport) read(ctx context.Context, name string, open func() (io.ReadCloser, error), asked bool) error {
+	data, err := readBounded(open)
 	if err != nil {
 		return im.tell(importedEntry{File: name, Action: entryRefused, Reason: err.Error()})
 	}
 	return im.file(ctx, name, data, asked)
 }
 
-// file imports the entries of one file; asked says that the person named it.
+// file imports the entries of one file.
 func (im *memoryImport) file(ctx context.Context, name string, data []byte, asked bool) error {
 	file, err := im.parse(name, data)
 	var at *markdown.Error
 	switch {
 	case errors.Is(err, markdown.ErrOther) && !asked:
 		return nil
+	case errors.As(err, &at) && path.Ext(name) == ".json" && im.from == "auto" && !asked:
+		im.a.notice("%s is left out: %s", name, at.Reason)
+		return nil
 	case errors.As(err, &at):
 		return im.tell(importedEntry{File: name, Line: at.Line, Action: entryRefused, Reason: at.Reason + "; nothing of this file was imported"})
 	case err != nil:
 		return im.tell(importedEntry{File: name, Action: entryRefused, Reason: err.Error()})
 	}
-	im.files++
 	if len(file.Ignored) > 0 {
 		im.a.notice("%s: not kept: %s", name, strings.Join(file.Ignored, ", "))
 	}
@@ -253,74 +233,4 @@ func (im *memoryImport) parse(name string, data []byte) (markdown.File, error) {
 		return markdown.ParseHarnessXNote(name, data)
 	}
 	return markdown.Parse(name, data)
-}
-
-// tell prints what became of an entry and counts it.
-func (im *memoryImport) tell(r importedEntry) error {
-	im.counts[r.Action]++
-	r.DryRun = im.dry
-	if im.a.flags.json {
-		return im.a.out.object(r)
-	}
-	where := r.File
-	if r.Line > 0 {
-		where += ":" + strconv.Itoa(r.Line)
-	}
-	text := strings.TrimSpace(r.ID + " " + firstLine(r.Text))
-	switch r.Action {
-	case entryRefused:
-		im.a.complain(where + ": " + r.Reason)
-	case entrySkipped:
-		im.a.out.line("skipped %s: %s", render.SafeLine(where), render.SafeLine(r.Reason))
-	case entrySame:
-		if im.a.flags.verbose {
-			im.a.out.line("same %s (%s)", render.SafeLine(text), render.SafeLine(where))
-		}
-	default:
-		im.a.out.line("%s %s (%s)", r.Action, render.SafeLine(text), render.SafeLine(where))
-		if r.Reason != "" {
-			im.a.notice("%s: %s", where, r.Reason)
-		}
-	}
-	return nil
-}
-
-// firstLine is the first line of a text, with a mark if there are more.
-func firstLine(text string) string {
-	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-	if more {
-		line += " …"
-	}
-	return line
-}
-
-// end sums up, and is an error if something was refused.
-func (im *memoryImport) end(typed string) error {
-	if im.left > 0 {
-		im.a.notice("%d of the other kind left out; to import all: cairn memory import", im.left)
-	}
-	all := 0
-	var parts []string
-	for _, c := range []struct{ action, words string }{
-		{entryNew, "new"}, {entryEdited, "edited"}, {entrySame, "there already"}, {entrySkipped, "skipped"}, {entryRefused, "refused"},
-	} {
-		if n := im.counts[c.action]; n > 0 {
-			all += n
-			parts = append(parts, strconv.Itoa(n)+" "+c.words)
-		}
-	}
-	if all == 0 && im.left == 0 {
-		return fail(ExitNotFound, "there is nothing to import in %s", typed)
-	}
-	if !im.a.flags.json && len(parts) > 0 {
-		sum := strings.Join(parts, ", ")
-		if im.dry {
-			sum += "; nothing was changed (--dry-run)"
-		}
-		im.a.out.line("%s", sum)
-	}
-	if n := im.counts[entryRefused]; n > 0 {
-		return fail(ExitFailed, "%d refused, see above", n)
-	}
-	return nil
 }

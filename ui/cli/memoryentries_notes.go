@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"cairn/harness"
+	"cairn/harness/memory/markdown"
+)
+
+// note imports one note.
+func (im *memoryImport) note(ctx context.Context, name string, e markdown.Entry) (importedEntry, error) {
+	x := *e.Note
+	if strings.TrimSpace(x.Title) == "" {
+		return importedEntry{ID: x.ID, Action: entryRefused, Reason: "the note has no title"}, nil
+	}
+	if x.ID != "" && im.st.Notes != nil {
+		have, err := im.st.Notes.Get(ctx, x.ID)
+		switch {
+		case err == nil && (x.Created.IsZero() || x.Created.Equal(have.Created)):
+			return im.knownNote(ctx, name, have, e)
+		case err != nil && !errors.Is(err, harness.ErrNotFound):
+			return importedEntry{}, err
+		}
+	}
+	return im.newNote(ctx, name, x)
+}
+
+// knownNote imports a note that this store has.
+func (im *memoryImport) knownNote(ctx context.Context, name string, have harness.Note, e markdown.Entry) (importedEntry, error) {
+	if have.State == harness.StateTrashed {
+		return skipped(have.ID, "%s is forgotten; bring it back with: cairn notes restore %s", have.ID, have.ID), nil
+	}
+	edit, differs := noteEdit(have, e)
+	if !differs {
+		return importedEntry{ID: have.ID, Action: entrySame}, nil
+	}
+	if from := im.edited[have.ID]; from != "" {
+		return skipped(have.ID, "%s was taken from %s already, and is another here", have.ID, from), nil
+	}
+	r := importedEntry{ID: have.ID, Action: entryEdited}
+	if n := e.Note.Revision; n > 0 && n < have.Revision {
+		revisions, err := im.st.Notes.History(ctx, have.ID)
+		if err != nil {
+			return r, err
+		}
+		for _, old := range revisions {
+			if old.Revision != n {
+				continue
+			}
+			if _, changed := noteEdit(old, e); !changed {
+				return older(have.ID, n, have.Revision), nil
+			}
+		}
+		r.Reason = bothChanged(have.ID, have.Revision)
+	}
+	if !im.update {
+		return different(have.ID, r.Reason), nil
+	}
+	im.edited[have.ID] = name
+	if im.dry {
+		var written []string
+		for _, p := range []*string{edit.Title, edit.Body} {
+			if p != nil {
+				written = append(written, *p)
+			}
+		}
+		if edit.Tags != nil {
+			written = append(written, *edit.Tags...)
+		}
+		return outcome(r, secret(written...))
+	}
+	_, err := im.st.Notes.Edit(ctx, have.ID, edit)
+	return outcome(r, err)
+}
+
+// newNote imports a note that this store has not.
+func (im *memoryImport) newNote(ctx context.Context, name string, x harness.Note) (importedEntry, error) {
+	n := harness.Note{
+		Title: x.Title, Body: x.Body, Tags: cleanTags(x.Tags), Pinned: x.Pinned, State: stateOf(x.State),
+		By: harness.ByImport, Session: harness.NoSession, Source: harness.Source{Quote: name}, Created: im.past(x.Created),
+	}
+	same := sameNote(n)
+	if id := im.known.notes[same]; id == above {
+		return importedEntry{Action: entrySame}, nil
+	} else if id != "" {
+		return importedEntry{ID: id, Action: entrySame}, nil
+	}
+	if id := im.known.forgottenNotes[same]; id != "" {
+		return skipped(id, "this was forgotten as %s; bring it back with: cairn notes restore %s", id, id), nil
+	}
+	r := importedEntry{Action: entryNew}
+	if im.dry {
+		err := secret(append([]string{n.Title, n.Body, name}, n.Tags...)...)
+		if err == nil {
+			im.known.notes[same] = above
+		}
+		return outcome(r, err)
+	}
+	stored, err := im.st.Notes.Save(ctx, n, "")
+	if err != nil {
+		return outcome(r, err)
+	}
+	im.known.notes[same], r.ID = stored.ID, stored.ID
+	return r, nil
+}

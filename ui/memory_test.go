@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -177,5 +178,28 @@ func TestTheContextIsWhatTheLastAnswerRecorded(t *testing.T) {
 			"reply      67 tokens, 5 of them reasoning", "remembered f1 n2", "system     the default prompt, for the next one", "session    4 messages, all branches", "ctrl+x m shows what the answer on screen used")
 		d = w.Open("empty", 40, 10)
 		d.Type("/context").Press("enter").Shows("no request was sent in this chat yet")
+	})
+}
+
+// slowFacts take a second for each list.
+type slowFacts struct{ harness.Facts }
+
+func (f slowFacts) List(ctx context.Context, filter harness.MemoryFilter) ([]harness.Fact, error) {
+	time.Sleep(time.Second) // in the clock of the test
+	return f.Facts.List(ctx, filter)
+}
+
+func TestWhatForgetFindsLateDoesNotTakeTheScreen(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		for _, text := range []string{"tests are tables", "tests are quick"} {
+			if _, _, err := w.Store.Facts().Save(t.Context(), harness.Fact{Text: text}, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		deps := w.Deps("talk", true)
+		deps.Facts = slowFacts{deps.Facts}
+		d := w.Start(deps, 80, 24)
+		d.Type("/forget tests").Press("enter", "ctrl+s").Wait(2*time.Second).Shows("Sessions").Hides("Memory")
+		d.Press("esc").Shows("Which one? None is forgotten yet.")
 	})
 }

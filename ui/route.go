@@ -77,29 +77,8 @@ func (m Model) toChat(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 	switch want.Kind {
 	case chat.WantNothing:
-	case chat.WantMemory:
-		if want.IDs != nil && m.covered() { // the person went elsewhere meanwhile
-			m.chat = m.chat.Say(want.Say)
-			return m, nil
-		}
-		var cmd tea.Cmd
-		m.front = frontBrowser
-		if want.IDs != nil {
-			m.lists.browser, cmd = m.lists.browser.Only(m.chat.Session().ID, want.IDs, want.Text, want.Say)
-		} else {
-			m.lists.browser, cmd = m.lists.browser.Open(m.chat.Session().ID)
-		}
-		return m, cmd
-	case chat.WantFacts:
-		var cmd tea.Cmd
-		m.front = frontBrowser
-		m.lists.browser, cmd = m.lists.browser.OpenFacts(m.chat.Session().ID)
-		return m, cmd
-	case chat.WantNotes:
-		var cmd tea.Cmd
-		m.front = frontBrowser
-		m.lists.browser, cmd = m.lists.browser.OpenNotes(m.chat.Session().ID)
-		return m, cmd
+	case chat.WantMemory, chat.WantFacts, chat.WantNotes:
+		return m.openMemory(want)
 	case chat.WantEdit:
 		return m, m.edit(want.Text, "message.md", m.chat.Edited())
 	case chat.WantSessions:
@@ -132,6 +111,28 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m.end()
 	}
 	return m, nil
+}
+
+// openMemory shows what is remembered: all of it, the facts, the notes, or some.
+func (m Model) openMemory(want chat.Intent) (tea.Model, tea.Cmd) {
+	if want.IDs != nil && m.covered() { // the person went elsewhere meanwhile
+		m.chat = m.chat.Say(want.Say)
+		return m, nil
+	}
+	var cmd tea.Cmd
+	b, id := m.lists.browser, m.chat.Session().ID
+	switch {
+	case want.Kind == chat.WantFacts:
+		b, cmd = b.OpenFacts(id)
+	case want.Kind == chat.WantNotes:
+		b, cmd = b.OpenNotes(id)
+	case want.IDs != nil:
+		b, cmd = b.Only(id, want.IDs, want.Text, want.Say)
+	default:
+		b, cmd = b.Open(id)
+	}
+	m.front, m.lists.browser = frontBrowser, b
+	return m, cmd
 }
 
 // openHelp shows the keys of the screen in front.

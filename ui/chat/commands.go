@@ -48,7 +48,7 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	case "forget":
 		m, cmd = m.forgetFact(p.Arg)
 	case "context":
-		m, cmd = m.showContext()
+		m = m.showContext()
 	case "retry":
 		m, cmd = m.retry()
 	case "model":

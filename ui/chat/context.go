@@ -5,13 +5,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"cairn/harness"
 )
 
 // showContext tells what the last request of this chat carried.
-func (m Model) showContext() (Model, tea.Cmd) {
+func (m Model) showContext() Model {
 	var answer *harness.Message
 	for _, it := range m.pages.items {
 		if Counted(it.rec) {
@@ -20,7 +18,7 @@ func (m Model) showContext() (Model, tea.Cmd) {
 	}
 	if answer == nil {
 		m.notice = "no request was sent in this chat yet"
-		return m, nil
+		return m
 	}
 	lines := ContextLines(*answer, m.setup, m.session)
 	if k := m.usual(actUsed); k != "" && len(answer.Used) > 0 {
@@ -28,7 +26,7 @@ func (m Model) showContext() (Model, tea.Cmd) {
 	}
 	m.pages.add(item{quiet: strings.Join(lines, "\n")})
 	m.pages.follow = true
-	return m, nil
+	return m
 }
 
 // Counted reports whether a record is an answer that says what its request

@@ -226,13 +226,55 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch looks through 100,000 messages.
+// BenchmarkSearch searches 100,000 messages in one conversation and in many: with
+// the search index and all that is kept in memory, as the next letter that is
+// typed does; as another process does that starts; and after somebody wrote, who
+// is not the one that searches.
 func BenchmarkSearch(b *testing.B) {
-	db := openBench(b)
-	fill(b, db, "s", 100_000)
-	for b.Loop() {
+	for _, sessions := range []int{1, 1000, 10_000} {
+		db := openBench(b)
+		for i := range sessions {
+			fill(b, db, harness.SessionID(fmt.Sprint("s", i)), 100_000/sessions)
+		}
+		start := time.Now()
 		_, err := db.Searcher().Search(b.Context(), "message 4711", 25)
 		check(b, err)
+		first := time.Since(start)
+		start = time.Now()
+		n, err := db.IndexMessages(b.Context())
+		check(b, err)
+		b.Logf("%d sessions: the first search %v, making the rest of the index (%d records) %v", sessions, first, n, time.Since(start))
+		for name, query := range map[string]string{"rare": "message 47", "common": "quick brown fox", "question": "who jumps over the lazy dog?"} {
+			for _, how := range []string{"again", "at start", "after a write"} {
+				b.Run(fmt.Sprintf("sessions=%d/%s/%s", sessions, name, how), func(b *testing.B) {
+					benchSearch(b, db, query, how)
+				})
+			}
+		}
+	}
+}
+
+func benchSearch(b *testing.B, db *bolt.DB, query, how string) {
+	b.Helper()
+	other, err := bolt.Open(db.Path(), bolt.Options{})
+	check(b, err)
+	defer func() { check(b, other.Close()) }()
+	for b.Loop() {
+		switch how {
+		case "at start":
+			db.ForgetSearches()
+		case "after a write":
+			b.StopTimer()
+			check(b, other.Prompts().Add(b.Context(), "s", "a prompt"))
+			other.Rest()
+			b.StartTimer()
+		}
+		db.Rest()
+		hits, err := db.Searcher().Search(b.Context(), query, 25)
+		check(b, err)
+		if len(hits) != 25 {
+			b.Fatalf("%d hits", len(hits))
+		}
 	}
 }
 

@@ -17,6 +17,9 @@ const smallFile = 16 << 20
 type Report struct {
 	// Values is how many stored values were read, Sessions how many sessions.
 	Values, Sessions int
+	// Indexed is how many records are in the search index. What is wrong with
+	// that is made anew from the messages by itself.
+	Indexed int
 	// Problems are sentences, each with the place; none means that all is well.
 	Problems []string
 }
@@ -132,6 +135,9 @@ func (d *DB) Check(ctx context.Context) (Report, error) {
 	err = d.view(ctx, "check the sessions", func(t *tx) error { return c.begin(ctx, t) })
 	if err == nil {
 		err = d.inSlices(ctx, "check the sessions", c.step)
+	}
+	if err == nil {
+		err = d.checkPostings(ctx, &r)
 	}
 	return r, r.note(err)
 }

@@ -3,6 +3,7 @@ package bolt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"go.etcd.io/bbolt"
@@ -23,6 +24,9 @@ const (
 // one or the other. Others wait meanwhile. The command line calls it on an open
 // database, after [DB.Purge] if the trash is to go too, and prints both sizes.
 func (d *DB) Compact(ctx context.Context) (before, after int64, err error) {
+	if err := d.clearIndex(ctx); err != nil {
+		return 0, 0, fmt.Errorf("compaction: %w", err)
+	}
 	err = d.exclusive(ctx, "compaction", func() (err error) {
 		fresh := d.path + compacting
 		if err := removeIfThere(fresh); err != nil {

@@ -59,6 +59,9 @@ func populated(t *testing.T) string {
 		_, _, err := db.Sessions().Import(ctx, harness.Session{ID: harness.SessionID(fmt.Sprint("filler", i))}, conversation(3))
 		ok(t, err)
 	}
+	db.CutSegments(20, 40)
+	_, err = db.IndexMessages(ctx)
+	ok(t, err)
 	ok(t, db.Close())
 	return path
 }

@@ -55,6 +55,10 @@ type DB struct {
 	// process names the lock file that says that this process lives, once it
 	// is needed. It is guarded by gate.
 	process harness.SessionID
+
+	// cut and searched are for the search index.
+	cut      cut
+	searched searched
 }
 
 // Open checks the database at path and makes it if there is none. The errors
@@ -83,7 +87,7 @@ func newDB(path string, o Options) (*DB, error) {
 	}
 	d := &DB{
 		path: path, dir: filepath.Dir(path), now: o.Now, log: o.Logger,
-		gate: make(chan struct{}, 1), held: map[leaseKey]*heldLock{},
+		gate: make(chan struct{}, 1), held: map[leaseKey]*heldLock{}, cut: usualCut(),
 	}
 	if d.now == nil {
 		d.now = time.Now //nolint:forbidigo // the real clock, where none is given

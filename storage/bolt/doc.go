@@ -28,7 +28,8 @@
 //	usage/<day>/<model>         tokens and cost
 //	grants/<n>                  permissions that always count, and where the others are
 //	grants/book                 how many there ever were
-//	inbox, limits, postings     empty as yet
+//	postings/<n>/               head, data: a segment of the search index; see postings.go
+//	inbox, limits               empty as yet
 //
 // What is listed twice is listed so that a key that vanished through damage is
 // noticed: a session is in sessions/ and in where/, its info names its place in

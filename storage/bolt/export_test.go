@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"time"
 
@@ -111,6 +112,99 @@ func (d *DB) DropSession(ctx context.Context, id harness.SessionID) error {
 			return err
 		}
 		return errors.Join(where.del(whereSession(id)), sessions.drop(string(id)))
+	})
+}
+
+// IndexMessages makes the search index.
+func (d *DB) IndexMessages(ctx context.Context) (int, error) { return d.indexMessages(ctx) }
+
+// ForgetSearches drops what searches left in memory.
+func (d *DB) ForgetSearches() {
+	d.searched.mu.Lock()
+	defer d.searched.mu.Unlock()
+	d.searched.last, d.searched.open, d.searched.size = nil, nil, 0
+}
+
+// CutSegments makes segments of other sizes.
+func (d *DB) CutSegments(least, most int) {
+	d.cut = cut{least: least, most: most, leastBytes: 1 << 30, mostBytes: 1 << 30}
+}
+
+// Segments returns the data of all segments of the search index.
+func (d *DB) Segments(ctx context.Context) (all [][]byte, err error) {
+	c, err := d.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range c.all {
+		err = errors.Join(err, d.view(ctx, "read the search index", func(t *tx) error {
+			data, err := t.segmentData(s)
+			all = append(all, data)
+			return err
+		}))
+	}
+	return all, err
+}
+
+// Unindexed returns how many records are in no segment.
+func (d *DB) Unindexed(ctx context.Context) (int, error) {
+	c, err := d.survey(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return spanned(c.rest()), nil
+}
+
+// ChangeSegment changes a stored value of the n-th segment, "head" or "data", so
+// that its checksum is right if sound is.
+func (d *DB) ChangeSegment(ctx context.Context, n int, key string, sound bool, change func([]byte) []byte) error {
+	return d.update(ctx, "change the search index", func(t *tx) error {
+		all, err := t.segments()
+		if err != nil {
+			return err
+		}
+		postings, err := t.root("postings")
+		if err != nil {
+			return err
+		}
+		b, err := postings.must(all[n].name)
+		if err != nil {
+			return err
+		}
+		raw := append([]byte(nil), b.b.Get([]byte(key))...)
+		raw = append(raw[:valueHead], change(raw[valueHead:])...)
+		if sound {
+			binary.BigEndian.PutUint32(raw[1:], checksum(b.path, []byte(key), raw[valueHead:]))
+		}
+		t.dirty = true
+		return b.b.Put([]byte(key), raw)
+	})
+}
+
+// ChangeData puts other bytes in the place of the n-th segment, as if they were
+// those that were stored.
+func (d *DB) ChangeData(ctx context.Context, n int, change func([]byte) []byte) error {
+	return d.update(ctx, "change the search index", func(t *tx) error {
+		all, err := t.segments()
+		if err != nil {
+			return err
+		}
+		data, err := t.segmentData(all[n])
+		if err == nil {
+			err = t.dropSegment(all[n].name)
+		}
+		if err == nil {
+			_, err = t.putSegment(all[n].segmentHead, change(data))
+		}
+		return err
+	})
+}
+
+// DropPostings removes the bucket of the search index, as damage would.
+func (d *DB) DropPostings(ctx context.Context) error {
+	return d.update(ctx, "drop the search index", func(t *tx) error {
+		t.dirty = true
+		return t.b.DeleteBucket([]byte("postings"))
 	})
 }
 

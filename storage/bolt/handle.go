@@ -126,13 +126,15 @@ func (d *DB) keep() {
 }
 
 // expire closes a handle that was not used for a while. If a transaction is
-// under way it does nothing, as that one's end starts the time anew.
+// under way it looks again later: that one may have started the time already and
+// not left yet.
 func (d *DB) expire() {
 	select {
 	case d.gate <- struct{}{}:
 		d.giveUp()
 		d.leave()
 	default:
+		d.idle.Reset(keepOpen)
 	}
 }
 

@@ -33,15 +33,18 @@ type Housekept struct {
 	// Backup is the path of today's copy if it was made now.
 	Backup string
 	Purged Purged
+	// Indexed is how many records became part of the search index.
+	Indexed int
 	// Compacted is how many bytes shorter the file became.
 	Compacted int64
 }
 
 // Housekeep does what has to be done once a day and is meant to be called in the
 // background of every start, after the first screen: today's backup, with backups
-// of 7 days kept; the purge of what was deleted more than 30 days ago; and, if
-// much of the file is free then, its compaction. If there is nothing to do it
-// looks at two names and the trash.
+// of 7 days kept; the purge of what was deleted more than 30 days ago; the search
+// index of the messages that are not in it; and, if much of the file is free after
+// a purge, its compaction. If there is nothing to do it looks at two names, the
+// trash and what the search index is of.
 //
 // No commit waits for it for longer than for another commit: copies are made
 // without the lock and thrown away if somebody wrote meanwhile. A file that is
@@ -58,6 +61,9 @@ func (d *DB) Housekeep(ctx context.Context) (Housekept, error) {
 	if h.Purged, err = d.purge(ctx, d.now().Add(-keepTrash)); err != nil {
 		return h, fmt.Errorf("purge the trash: %w", err)
 	}
+	if h.Indexed, err = d.indexMessages(ctx); err != nil {
+		return h, fmt.Errorf("make the search index: %w", err)
+	}
 	if h.Purged == (Purged{}) {
 		return h, nil
 	}
@@ -68,13 +74,16 @@ func (d *DB) Housekeep(ctx context.Context) (Housekept, error) {
 }
 
 // moment is a state of the file. Two are the same if nobody committed between.
+// Of files that took each other's places the system may give a later one the name
+// of an earlier, and their transactions are counted anew, so the time matters too.
 type moment struct {
 	transaction int
 	file        fs.FileInfo
 }
 
 func (m moment) same(other moment) bool {
-	return m.transaction == other.transaction && os.SameFile(m.file, other.file)
+	return m.transaction == other.transaction && os.SameFile(m.file, other.file) &&
+		m.file.ModTime().Equal(other.file.ModTime())
 }
 
 func (t *tx) moment() (moment, error) {

@@ -52,7 +52,8 @@ func TestHousekeepDoesWhatIsDueAndOnlyThat(t *testing.T) {
 		}
 	}
 	for _, id := range []harness.SessionID{"kept", "deleted"} {
-		m := harness.UserText("SECRET-" + string(id) + strings.Repeat("x", 12<<20))
+		m := harness.UserText("SECRET-" + string(id))
+		m.Parts = append(m.Parts, harness.Part{Kind: harness.PartThinking, Text: strings.Repeat("x", 12<<20)})
 		l, err := db.Owners().Acquire(ctx, harness.Session{ID: id}, harness.Holder{})
 		ok(t, err)
 		_, err = db.Transcript().Append(ctx, l, harness.Record{Message: &m})

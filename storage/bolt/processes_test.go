@@ -37,6 +37,8 @@ func TestMain(m *testing.M) {
 		err = childHold(os.Getenv(childPath))
 	case "maintain":
 		err = childMaintain(os.Getenv(childPath))
+	case "index":
+		err = childIndex(os.Getenv(childPath))
 	case "keep busy":
 		err = childBusy(os.Getenv(childPath))
 	default:

@@ -96,6 +96,9 @@ func (t *tx) purgeSession(ctx context.Context, id harness.SessionID, before time
 	if err := s.dropGrants(); err != nil {
 		return false, err
 	}
+	if err := t.forgetPostings(id); err != nil {
+		return false, err
+	}
 	if len(forked) > 0 {
 		return true, s.hide(forked)
 	}

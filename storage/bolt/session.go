@@ -173,7 +173,7 @@ func (s *session) longText(ref string) (string, error) {
 }
 
 // touch makes the session the last used one. Nothing is written if it is that
-// already.
+// already; a new one is not, also if one that had its id was and is gone.
 func (s *session) touch() error {
 	if s.info.Deleted != nil {
 		return nil
@@ -183,7 +183,7 @@ func (s *session) touch() error {
 		return err
 	}
 	c, err := s.t.counters()
-	if err != nil || c.LastUsed == s.info.ID {
+	if err != nil || c.LastUsed == s.info.ID && s.info.Order != 0 {
 		return err
 	}
 	if s.info.Order != 0 {

@@ -199,7 +199,7 @@ func TestWhatForgetFindsLateDoesNotTakeTheScreen(t *testing.T) {
 		deps := w.Deps("talk", true)
 		deps.Facts = slowFacts{deps.Facts}
 		d := w.Start(deps, 80, 24)
-		d.Type("/forget tests").Press("enter", "ctrl+s").Wait(2*time.Second).Shows("Sessions").Hides("Memory")
+		d.Type("/forget tests").Press("enter", "ctrl+s").Wait(2 * time.Second).Shows("Sessions").Hides("Memory")
 		d.Press("esc").Shows("Which one? None is forgotten yet.")
 	})
 }

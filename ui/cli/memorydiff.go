@@ -3,6 +3,7 @@ package cli
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/cases"
@@ -87,6 +88,26 @@ func cleanTags(list []string) []string {
 // sameTags reports whether two lists are the same tags in any order.
 func sameTags(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(cleanTags(a))), slices.Sorted(slices.Values(cleanTags(b))))
+}
+
+// factKey is what facts have in common that are the same here: what [sameText] says,
+// and for a text of punctuation alone, which never counts as another, the text.
+func factKey(text string) string {
+	if same := sameText(text); same != "" {
+		return same
+	}
+	return "\x00" + text
+}
+
+// sameMoment reports whether a file and the store mean the same time of creation,
+// which tells a fact or note from those of other stores, which count from 1 as
+// well. Editors that know dates drop the part of a second; a file without the time
+// means ours.
+func sameMoment(file, here time.Time) bool {
+	if file.Nanosecond() == 0 {
+		here = here.Truncate(time.Second)
+	}
+	return file.IsZero() || file.Equal(here)
 }
 
 // sameText is what texts have in common that count as one fact, by the rule that

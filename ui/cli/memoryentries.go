@@ -32,7 +32,7 @@ func learn(ctx context.Context, st Store) (knownMemory, error) {
 			return k, err
 		}
 		for _, f := range facts {
-			byText[sameText(f.Text)] = f.ID
+			byText[factKey(f.Text)] = f.ID
 		}
 		notes, err := listNotes(ctx, st, harness.MemoryFilter{State: state})
 		if err != nil {
@@ -94,7 +94,7 @@ func (im *memoryImport) fact(ctx context.Context, name string, e markdown.Entry)
 	if x.ID != "" && im.st.Facts != nil {
 		have, err := im.st.Facts.Get(ctx, x.ID)
 		switch {
-		case err == nil && (e.Bare || x.Created.IsZero() || x.Created.Equal(have.Created)):
+		case err == nil && (e.Bare || sameMoment(x.Created, have.Created)):
 			return im.knownFact(ctx, name, have, e)
 		case err != nil && !errors.Is(err, harness.ErrNotFound):
 			return importedEntry{}, err
@@ -140,7 +140,7 @@ func (im *memoryImport) knownFact(ctx context.Context, name string, have harness
 	}
 	_, err := im.st.Facts.Edit(ctx, have.ID, edit)
 	if err == nil && edit.Text != nil {
-		im.known.facts[sameText(*edit.Text)] = have.ID
+		im.known.facts[factKey(*edit.Text)] = have.ID
 	}
 	return outcome(r, err)
 }
@@ -157,7 +157,7 @@ func (im *memoryImport) wouldEditFact(r importedEntry, have harness.Fact, edit h
 		written = append(written, *edit.Tags...)
 	}
 	if edit.Text != nil {
-		if other := im.known.facts[sameText(*edit.Text)]; other != "" && other != have.ID {
+		if other := im.known.facts[factKey(*edit.Text)]; other != "" && other != have.ID {
 			return skipped(have.ID, "%s says so already", other), nil
 		}
 	}
@@ -182,7 +182,7 @@ func (im *memoryImport) duplicate(ctx context.Context, id string, e markdown.Ent
 // newFact imports a fact that this store has not.
 func (im *memoryImport) newFact(ctx context.Context, name string, e markdown.Entry) (importedEntry, error) {
 	x := *e.Fact
-	same := sameText(x.Text)
+	same := factKey(x.Text)
 	if id := im.known.facts[same]; id != "" {
 		return im.duplicate(ctx, id, e)
 	}

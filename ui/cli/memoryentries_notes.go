@@ -18,7 +18,7 @@ func (im *memoryImport) note(ctx context.Context, name string, e markdown.Entry)
 	if x.ID != "" && im.st.Notes != nil {
 		have, err := im.st.Notes.Get(ctx, x.ID)
 		switch {
-		case err == nil && (x.Created.IsZero() || x.Created.Equal(have.Created)):
+		case err == nil && sameMoment(x.Created, have.Created):
 			return im.knownNote(ctx, name, have, e)
 		case err != nil && !errors.Is(err, harness.ErrNotFound):
 			return importedEntry{}, err

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -53,36 +53,37 @@ func (a *app) exportCommand(k kinds) *cobra.Command {
 		if !o.stdout || len(args) > 0 && args[0] == "-" {
 			to, args = args[0], args[1:]
 		}
-		docs, err := a.exported(cmd.Context(), o, args)
+		st, err := a.reading(cmd.Context())
+		if err != nil {
+			return err
+		}
+		docs, err := exported(cmd.Context(), st, o, args)
 		if err != nil {
 			return err
 		}
 		if to == "-" {
 			return a.exportOne(docs, cmd.CommandPath())
 		}
-		return a.exportTo(cmd.Context(), o, absolute(a.s, expand(a.s, to)), docs, len(args) == 0 && o.category == "")
+		return a.exportTo(cmd.Context(), st, o, absolute(a.s, expand(a.s, to)), docs, len(args) == 0 && o.category == "")
 	}
 	return cmd
 }
 
 // exportedFile is one file to write.
 type exportedFile struct {
-	// ids are the fact ids or the one note id in it, and key what a file of it is
-	// known by: the category or the id and time of the note.
-	kind  markdown.Kind
-	ids   []string
-	key   string
-	title string
-	data  []byte
+	kind markdown.Kind
+	// ids are the fact ids or the one note id in it, and key is what a file of it is
+	// known by: the category, or the id of the note, made at that time.
+	ids     []string
+	key     string
+	created time.Time
+	title   string
+	data    []byte
 }
 
 // exported are the files for what is to be exported: facts by category, then notes
 // by id.
-func (a *app) exported(ctx context.Context, o exportOptions, ids []string) ([]exportedFile, error) {
-	st, err := a.reading(ctx)
-	if err != nil {
-		return nil, err
-	}
+func exported(ctx context.Context, st Store, o exportOptions, ids []string) ([]exportedFile, error) {
 	facts, notes, err := o.chosen(ctx, st, ids)
 	if err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func (a *app) exported(ctx context.Context, o exportOptions, ids []string) ([]ex
 		docs = append(docs, doc)
 	}
 	for _, n := range notes {
-		doc := exportedFile{kind: markdown.KindNote, key: noteKey(n), ids: []string{n.ID}, title: markdown.Name(n.Title, n.ID)}
+		doc := exportedFile{kind: markdown.KindNote, key: n.ID, created: n.Created, ids: []string{n.ID}, title: markdown.Name(n.Title, n.ID)}
 		n.Session = sessionInFile(n.Session)
 		if doc.data, err = markdown.WriteNote(n); err != nil {
 			return nil, fmt.Errorf("export: %w", err)
@@ -125,9 +126,6 @@ func sessionInFile(id harness.SessionID) harness.SessionID {
 	}
 	return id
 }
-
-// noteKey tells a note from those of other stores, which count from 1 as well.
-func noteKey(n harness.Note) string { return n.ID + " " + strconv.FormatInt(n.Created.UnixNano(), 10) }
 
 // chosen are the facts and notes to export, by number.
 func (o exportOptions) chosen(ctx context.Context, st Store, ids []string) (facts []harness.Fact, notes []harness.Note, err error) {

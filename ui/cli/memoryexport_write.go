@@ -48,11 +48,7 @@ type exportResult struct {
 
 // exportTo writes the files below a directory, which it makes. whole says that
 // they are all there is.
-func (a *app) exportTo(ctx context.Context, o exportOptions, dir string, docs []exportedFile, whole bool) error {
-	st, err := a.reading(ctx)
-	if err != nil {
-		return err
-	}
+func (a *app) exportTo(ctx context.Context, st Store, o exportOptions, dir string, docs []exportedFile, whole bool) error {
 	root, err := openRoot(dir)
 	if err != nil {
 		return fmt.Errorf("export to %s: %w", dir, cause(err))

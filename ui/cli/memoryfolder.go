@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"cairn/harness"
 	"cairn/harness/memory/markdown"
@@ -29,10 +30,16 @@ type exportFolder struct {
 	// names are the names in the folder, by what file systems take for one.
 	names map[string]string
 	// owned are the files of earlier exports, by kind and key.
-	owned map[string]string
-	// keys are the reverse, and used are the names that this export has taken.
-	keys map[string]string
-	used map[string]bool
+	owned map[string][]ownedFile
+	// ours are their names, and used those that this export has taken.
+	ours, used map[string]bool
+}
+
+// ownedFile is a file of an earlier export; a note's has the time of the note, which
+// tells it from one of another store.
+type ownedFile struct {
+	name    string
+	created time.Time
 }
 
 // ownKey is what a file of an export is known by.
@@ -40,7 +47,7 @@ func ownKey(kind markdown.Kind, key string) string { return string(kind) + " " +
 
 // look finds out what is in the folder.
 func (f *exportFolder) look() error {
-	f.names, f.owned, f.keys, f.used = map[string]string{}, map[string]string{}, map[string]string{}, map[string]bool{}
+	f.names, f.owned, f.ours, f.used = map[string]string{}, map[string][]ownedFile{}, map[string]bool{}, map[string]bool{}
 	entries, err := fs.ReadDir(f.root.FS(), f.at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -57,39 +64,39 @@ func (f *exportFolder) look() error {
 		if err != nil {
 			continue // it is no file of ours; writing to it will tell
 		}
-		key := ownedBy(e.Name(), data)
-		if key == "" {
-			continue
-		}
-		if f.keys[e.Name()] = key; f.owned[key] == "" {
-			f.owned[key] = e.Name()
+		if key, created := ownedBy(e.Name(), data); key != "" {
+			f.owned[key] = append(f.owned[key], ownedFile{e.Name(), created})
+			f.ours[e.Name()] = true
 		}
 	}
 	return nil
 }
 
 // ownedBy is what a file is known by, empty if it is of no export.
-func ownedBy(name string, data []byte) string {
+func ownedBy(name string, data []byte) (key string, created time.Time) {
 	file, err := markdown.Parse(name, data)
 	if err != nil {
-		return ""
+		return "", created
 	}
 	switch file.Kind {
 	case markdown.KindNote:
-		return ownKey(file.Kind, noteKey(*file.Entries[0].Note))
+		n := file.Entries[0].Note
+		return ownKey(file.Kind, n.ID), n.Created
 	case markdown.KindFacts:
-		return ownKey(file.Kind, file.Category)
+		return ownKey(file.Kind, file.Category), created
 	case markdown.KindPlain:
 	}
-	return ""
+	return "", created
 }
 
 // place is the name of the file for doc: that of the one it is in already, else
 // its title, with the id behind it if a file of another entry has that name.
 func (f *exportFolder) place(doc exportedFile) string {
-	if name := f.owned[ownKey(doc.kind, doc.key)]; name != "" {
-		f.used[name] = true
-		return name
+	for _, own := range f.owned[ownKey(doc.kind, doc.key)] {
+		if sameMoment(own.created, doc.created) {
+			f.used[own.name] = true
+			return own.name
+		}
 	}
 	suffix := "facts"
 	if doc.kind == markdown.KindNote {
@@ -98,7 +105,7 @@ func (f *exportFolder) place(doc exportedFile) string {
 	name := doc.title + markdown.Ending
 	for n := 1; ; n++ {
 		there, taken := f.names[markdown.NameKey(name)]
-		if !taken || !f.used[there] && f.keys[there] == "" {
+		if !taken || !f.used[there] && !f.ours[there] {
 			break
 		}
 		if name = doc.title + " " + suffix + markdown.Ending; n > 1 {
@@ -133,8 +140,14 @@ func (f *exportFolder) put(ctx context.Context, name string, doc exportedFile) (
 		if f.force {
 			break
 		}
-		if err != nil || ownedBy(name, data) == "" {
-			return false, "was not written by cairn and was left alone", nil //nolint:nilerr // what cannot be read is not ours
+		if err == nil {
+			_, err = markdown.Parse(name, data)
+		}
+		if err != nil {
+			return false, "cannot be read and was left alone: " + err.Error(), nil //nolint:nilerr // it is told
+		}
+		if key, _ := ownedBy(name, data); key == "" {
+			return false, "was not written by cairn and was left alone", nil
 		}
 		if kept, err := f.stored(ctx, name, data); err != nil || !kept {
 			return false, "was changed and not imported, so it was left alone; take it over with: cairn memory import --update", err
@@ -168,7 +181,7 @@ func (f *exportFolder) stored(ctx context.Context, name string, data []byte) (bo
 func (f *exportFolder) kept(ctx context.Context, known knownMemory, e markdown.Entry) (bool, error) {
 	if e.Fact != nil {
 		revisions, err := f.factRevisions(ctx, e.Fact.ID)
-		return e.Bare && known.facts[sameText(e.Fact.Text)] != "" || slices.ContainsFunc(revisions, func(x harness.Fact) bool {
+		return e.Bare && known.facts[factKey(e.Fact.Text)] != "" || slices.ContainsFunc(revisions, func(x harness.Fact) bool {
 			_, differs := factEdit(x, e)
 			return !differs
 		}), err
@@ -232,12 +245,16 @@ func (f *exportFolder) write(at string, data []byte, fresh bool) (err error) {
 	return f.root.Rename(temp, at)
 }
 
-// leftOver are files of earlier exports that this one did not write.
+// leftOver are files of earlier exports whose content this one did not write
+// anywhere.
 func (f *exportFolder) leftOver() []string {
 	var names []string
-	for name, key := range f.keys {
-		if !f.used[f.owned[key]] {
-			names = append(names, name)
+	for _, files := range f.owned {
+		if slices.ContainsFunc(files, func(o ownedFile) bool { return f.used[o.name] }) {
+			continue
+		}
+		for _, o := range files {
+			names = append(names, o.name)
 		}
 	}
 	slices.Sort(names)

@@ -119,6 +119,7 @@ func TestPlainMarkdownIsANote(t *testing.T) {
 		"empty front":   {"---\n---\nbody", harness.Note{Title: "My file"}, nil},
 		"no date":       {"---\ndate: soon\n---\nbody", harness.Note{Title: "My file"}, []string{"date"}},
 		"a mark":        {"\ufeff# Title\n", harness.Note{Title: "Title"}, nil},
+		"long heading":  {"# " + strings.Repeat("語", 201), harness.Note{Title: strings.Repeat("語", 200) + "…"}, nil},
 		"heading fence": {"~~~\n# no\n~~~\n# yes", harness.Note{Title: "yes"}, nil},
 	} {
 		got, err := markdown.Parse(`folder/My file.md`, []byte(c.text))

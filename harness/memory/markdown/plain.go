@@ -46,10 +46,27 @@ func parsePlain(f *front, name, body string, bodyLine int) (File, error) {
 	if n.Title == "" {
 		n.Title = base(name)
 	}
+	n.Title = short(n.Title)
 	if strings.TrimSpace(body) != "" {
 		file.Entries = []Entry{{Line: bodyLine, Note: n}}
 	}
 	return file, nil
+}
+
+// maxTitle bounds the title of a note that was not exported, in characters: a text
+// without line ends may be all heading. The body keeps it whole.
+const maxTitle = 200
+
+// short is a title that is not too long.
+func short(title string) string {
+	if n := 0; len(title) > maxTitle {
+		for i := range title {
+			if n++; n > maxTitle {
+				return strings.TrimSpace(title[:i]) + "…"
+			}
+		}
+	}
+	return title
 }
 
 func trimHashes(tags []string) []string {

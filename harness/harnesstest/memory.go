@@ -1,6 +1,8 @@
 package harnesstest
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,6 +114,66 @@ func TestSearcher(t *testing.T, open Open) {
 		if len(hits) != 3 || hits[0].Message != 101 {
 			t.Fatalf("hits %+v", hits)
 		}
+	})
+	testManySearched(t, open)
+}
+
+// testManySearched tests a searcher with more messages than one looks through.
+func testManySearched(t *testing.T, open Open) {
+	t.Helper()
+	find := func(t *testing.T, s Stores, q string) []harness.Origin {
+		t.Helper()
+		var at []harness.Origin
+		for _, h := range value[[]harness.Hit](t)(s.Searcher.Search(ctx(t), q, 0)) {
+			at = append(at, harness.Origin{Session: h.Session, Record: h.Message})
+		}
+		return at
+	}
+	many := func(t *testing.T, s Stores, id harness.SessionID) {
+		t.Helper()
+		var records []harness.Record
+		for i := range 700 {
+			m := harness.UserText(fmt.Sprintf("pebble number p%dx", i))
+			records = append(records, harness.Record{Message: &m})
+		}
+		_, _, err := s.Sessions.Import(ctx(t), harness.Session{ID: id}, records)
+		must(t, err)
+	}
+	run(t, "a message is found as soon as it is stored, however many there are", open, func(t *testing.T, s Stores) {
+		many(t, s, "many")
+		equal(t, "one of many", find(t, s, "p612x"), []harness.Origin{{Session: "many", Record: 613}})
+		say(t, s, acquire(t, s, "many"), "the turnstile")
+		equal(t, "the last", find(t, s, "turnstile"), []harness.Origin{{Session: "many", Record: 701}})
+		s = s.Reopen()
+		equal(t, "after the start", find(t, s, "p3x"), []harness.Origin{{Session: "many", Record: 4}})
+		if n := len(find(t, s, "pebble")); n != 700 {
+			t.Fatalf("%d messages of 700", n)
+		}
+	})
+	run(t, "what is deleted is found again when it is back", open, func(t *testing.T, s Stores) {
+		many(t, s, "many")
+		many(t, s, "other")
+		want := []harness.Origin{{Session: "many", Record: 8}, {Session: "other", Record: 8}}
+		byID := func(at []harness.Origin) []harness.Origin {
+			slices.SortFunc(at, func(a, b harness.Origin) int { return strings.Compare(string(a.Session), string(b.Session)) })
+			return at
+		}
+		equal(t, "both", byID(find(t, s, "p7x")), want)
+		must(t, s.Sessions.Delete(ctx(t), "many"))
+		equal(t, "one is deleted", find(t, s, "p7x"), want[1:])
+		must(t, s.Sessions.Restore(ctx(t), "many"))
+		equal(t, "it is back", byID(find(t, s, "p7x")), want)
+	})
+	run(t, "all branches and the session of the words are found", open, func(t *testing.T, s Stores) {
+		l := acquire(t, s, "a")
+		say(t, s, l, "a question", "the first answer")
+		must(t, s.Transcript.MoveHead(ctx(t), l, 1))
+		say(t, s, l, "the second answer")
+		fork := value[harness.Lease](t)(s.Owners.Acquire(ctx(t), harness.Session{ID: "fork", Parent: &harness.Origin{Session: "a", Record: 2}}, harness.Holder{}))
+		say(t, s, fork, "a word of the fork")
+		equal(t, "left branch", find(t, s, `"first answer"`), []harness.Origin{{Session: "a", Record: 2}})
+		equal(t, "present branch", find(t, s, `"second answer"`), []harness.Origin{{Session: "a", Record: 3}})
+		equal(t, "in the fork", find(t, s, "fork"), []harness.Origin{{Session: "fork", Record: 1}})
 	})
 }
 

@@ -93,6 +93,15 @@ func BenchmarkStep(b *testing.B) {
 			benchStep(b, db, n)
 		})
 	}
+	for _, n := range []int{1000, 100_000} {
+		b.Run(fmt.Sprintf("messages=%d, with a search index", n), func(b *testing.B) {
+			db := openBench(b)
+			fill(b, db, "s", n)
+			_, err := db.IndexMessages(b.Context())
+			check(b, err)
+			benchStep(b, db, n)
+		})
+	}
 	b.Run("messages=100000, half of them purged", func(b *testing.B) {
 		db := openBench(b)
 		for i := range 100 {

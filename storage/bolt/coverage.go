@@ -78,7 +78,8 @@ func (c *coverage) rest() []span {
 // survey makes a coverage, some sessions in each transaction.
 type survey struct {
 	coverage
-	todo []harness.SessionID
+	searched *searched
+	todo     []harness.SessionID
 	// ranges are those of a session, each with the place of its segment.
 	ranges map[harness.SessionID][]partRange
 	// unfit are the segments that are not to be searched.
@@ -93,7 +94,7 @@ type partRange struct {
 // survey looks which messages are in segments. Damage of the segments is no
 // error: no message is in one then.
 func (d *DB) survey(ctx context.Context) (*coverage, error) {
-	sv := survey{ranges: map[harness.SessionID][]partRange{}}
+	sv := survey{searched: &d.searched, ranges: map[harness.SessionID][]partRange{}}
 	sv.records = map[harness.SessionID]int{}
 	err := d.view(ctx, "look at the search index", func(t *tx) (err error) {
 		sv.all, err = t.segments()
@@ -157,22 +158,22 @@ func (sv *survey) step(t *tx) (bool, error) {
 
 // look compares a session with the ranges of it.
 func (sv *survey) look(t *tx, id harness.SessionID) error {
-	s, ok, err := t.find(id)
-	if err != nil || !ok || s.info.Deleted != nil {
+	b, known, err := sv.searched.session(t, id)
+	if err != nil || known == nil {
 		return err
 	}
-	log, err := s.conversation()
+	log, err := b.must("conversation")
 	if err != nil {
 		return err
 	}
-	sv.sessions, sv.records[id] = append(sv.sessions, id), s.info.Records
+	sv.sessions, sv.records[id] = append(sv.sessions, id), known.records
 	ranges := sv.ranges[id]
 	delete(sv.ranges, id)
 	slices.SortStableFunc(ranges, func(a, b partRange) int { return cmp.Compare(a.From, b.From) })
 	next := 1
 	for _, r := range ranges {
 		// The checksum is another one if another session had the id.
-		if r.From < next || r.To > s.info.Records || stampOf(log.b.Get(number(r.To))) != r.Sum {
+		if r.From < next || r.To > known.records || stampOf(log.b.Get(number(r.To))) != r.Sum {
 			sv.unfit = append(sv.unfit, sv.parts[r.part].name)
 			continue
 		}

@@ -122,7 +122,7 @@ func (d *DB) IndexMessages(ctx context.Context) (int, error) { return d.indexMes
 func (d *DB) ForgetSearches() {
 	d.searched.mu.Lock()
 	defer d.searched.mu.Unlock()
-	d.searched.last, d.searched.open, d.searched.size = nil, nil, 0
+	d.searched.last, d.searched.open, d.searched.size, d.searched.known = nil, nil, 0, nil
 }
 
 // CutSegments makes segments of other sizes.

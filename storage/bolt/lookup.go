@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"sync"
@@ -46,6 +47,54 @@ type searched struct {
 	// open are segments by their names.
 	open map[string]openSegment
 	size int
+	// known is what was read of sessions that are not deleted.
+	known map[harness.SessionID]*knownSession
+}
+
+// knownSession is what a search needs of a session's info.
+type knownSession struct {
+	// sum tells the stored info from every other.
+	sum     [sha256.Size]byte
+	records int
+	recent  []byte
+}
+
+// session returns a session that is not deleted, nil if there is none. It asks
+// no less than [tx.find], but an info that was read before is only compared.
+func (s *searched) session(t *tx, id harness.SessionID) (bucket, *knownSession, error) {
+	sessions, err := t.root("sessions")
+	if err != nil {
+		return bucket{}, nil, err
+	}
+	recent, err := t.root("recent")
+	if err != nil {
+		return bucket{}, nil, err
+	}
+	b, ok := sessions.sub(string(id))
+	if !ok {
+		_, _, err := t.find(id)
+		return b, nil, err
+	}
+	b.t.touch(b.path, keyInfo)
+	sum := sha256.Sum256(b.b.Get(keyInfo))
+	s.mu.Lock()
+	known := s.known[id]
+	s.mu.Unlock()
+	if known != nil && known.sum == sum && recent.has(known.recent) {
+		return b, known, nil
+	}
+	found, ok, err := t.find(id)
+	if err != nil || !ok || found.info.Deleted != nil {
+		return b, nil, err
+	}
+	known = &knownSession{sum: sum, records: found.info.Records, recent: found.recentKey()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[harness.SessionID]*knownSession{}
+	}
+	s.known[id] = known
+	return b, known, nil
 }
 
 type openSegment struct {
@@ -97,6 +146,11 @@ func (s *searched) keep(l *lookup, c *coverage) {
 	defer s.mu.Unlock()
 	if s.last = nil; l.size <= keptSegments {
 		s.last = l
+	}
+	for id := range s.known {
+		if !l.found[id] {
+			delete(s.known, id)
+		}
 	}
 	there := map[string]bool{}
 	for _, p := range c.parts {

@@ -12,7 +12,7 @@ import (
 
 // memoryCommand is `cairn memory`, which is facts and notes together.
 func (a *app) memoryCommand() *cobra.Command {
-	return group("memory", "The same for facts and notes together",
+	return group("memory", "Facts and notes together: list, find, show, add, edit, forget, restore, export and import",
 		a.memoryList(), a.memorySearch(), a.memoryShow(), a.memoryAdd(), a.memoryEdit(), a.memoryForget(), a.memoryRestore(),
 		a.exportCommand(allKinds()), a.importCommand(allKinds()))
 }

@@ -164,7 +164,7 @@ func TestNamesAreSafe(t *testing.T) {
 	})
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzMemoryFile(f *testing.F) {
 	for _, text := range hard {
 		if len(text) < 1000 {
 			f.Add([]byte("---\ncairn: facts\ncategory: x\nfacts:\n  f1: {tags: [a]}\n---\n- " + text + "\n"))

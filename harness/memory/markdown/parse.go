@@ -36,8 +36,9 @@ func Parse(name string, data []byte) (File, error) {
 		return parseFacts(f, body, bodyLine)
 	case "":
 		return parsePlain(f, name, body, bodyLine)
+	default:
+		return File{}, fault(f.line("cairn"), "cairn wants note or facts, not %q", kind)
 	}
-	return File{}, fault(f.line("cairn"), "cairn wants note or facts, not %q", kind)
 }
 
 // textOf is a file as text, without a byte order mark.
@@ -123,8 +124,9 @@ func checkState(f *front, s harness.FactState) error {
 	switch s {
 	case "", harness.StateActive, harness.StateOff:
 		return nil
+	default:
+		return fault(f.line("state"), "state wants active or off, not %q", s)
 	}
-	return fault(f.line("state"), "state wants active or off, not %q", s)
 }
 
 // base is the name of a file without folder and ending.

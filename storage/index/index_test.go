@@ -53,8 +53,14 @@ func TestScoreRanksTheBetterMatchHigher(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ query, text string }{
-		{"", "anything"}, {"?", "anything?"}, {"coffee", "tea"}, {"what is the weather", "this is the one"}, {"x", "xylophone"},
-		{`"green tea"`, "tea that is green"}, {`"green tea"`, "green teapot"}, {`"green tea" cups`, "cups"},
+		{"", "anything"},
+		{"?", "anything?"},
+		{"coffee", "tea"},
+		{"what is the weather", "this is the one"},
+		{"x", "xylophone"},
+		{`"green tea"`, "tea that is green"},
+		{`"green tea"`, "green teapot"},
+		{`"green tea" cups`, "cups"},
 	} {
 		if got := index.Score(c.query, c.text); got != 0 {
 			t.Errorf("%q scores %q %.3f, want no match", c.query, c.text, got)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"cairn/harness"
 	"cairn/storage/index"
@@ -59,8 +60,8 @@ type knownSession struct {
 	recent  []byte
 }
 
-// session returns a session that is not deleted, nil if there is none. It asks
-// no less than [tx.find], but an info that was read before is only compared.
+// session returns a session that is not deleted, nil if there is none. It is
+// [tx.find] for thousands: an info that was read before is only compared.
 func (s *searched) session(t *tx, id harness.SessionID) (bucket, *knownSession, error) {
 	sessions, err := t.root("sessions")
 	if err != nil {
@@ -83,11 +84,21 @@ func (s *searched) session(t *tx, id harness.SessionID) (bucket, *knownSession, 
 	if known != nil && known.sum == sum && recent.has(known.recent) {
 		return b, known, nil
 	}
-	found, ok, err := t.find(id)
-	if err != nil || !ok || found.info.Deleted != nil {
+	var info struct {
+		Records int
+		Pinned  bool
+		Order   uint64
+		Deleted *time.Time
+	}
+	if err := b.need(keyInfo, &info); err != nil {
 		return b, nil, err
 	}
-	known = &knownSession{sum: sum, records: found.info.Records, recent: found.recentKey()}
+	listed := session{info: sessionInfo{Session: harness.Session{ID: id, Pinned: info.Pinned}, Order: info.Order}}
+	known = &knownSession{sum: sum, records: info.Records, recent: listed.recentKey()}
+	if info.Deleted != nil || !recent.has(known.recent) {
+		_, _, err := t.find(id) // which says what is wrong with it
+		return b, nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
@@ -245,14 +256,16 @@ func (d *DB) openSegment(ctx context.Context, s segment) (*index.Segment, int, e
 	return o, len(data), err
 }
 
-// addRest adds the messages that are in no segment. Some segments that this
-// makes are stored, if that is wanted, so that the next search has less to do.
+// addRest adds the messages that are in no segment. The segments that this makes
+// are stored, if that is wanted and they are worth it, each as soon as it is made:
+// a search that is broken off leaves the next one less to do.
 func (d *DB) addRest(ctx context.Context, l *lookup, c *coverage, store bool) error {
 	if store = store && d.searched.making.TryLock(); store {
 		defer d.searched.making.Unlock()
 	}
 	m := d.maker(c)
-	for stored := 0; len(m.rest) > 0; {
+	cleared := false
+	for len(m.rest) > 0 {
 		b, err := m.read(ctx)
 		if err != nil {
 			return err
@@ -263,11 +276,11 @@ func (d *DB) addRest(ctx context.Context, l *lookup, c *coverage, store bool) er
 			return err
 		}
 		l.add(o, len(data))
-		if !store || stored == searchSegments || !b.worth(m.cut) {
+		if !store || !b.worth(m.cut) {
 			continue
 		}
-		if stored == 0 {
-			err = m.drop(ctx, c.useless)
+		if !cleared {
+			err, cleared = m.drop(ctx, c.useless), true
 		}
 		if err == nil {
 			var made segment
@@ -275,7 +288,7 @@ func (d *DB) addRest(ctx context.Context, l *lookup, c *coverage, store bool) er
 				d.searched.put(made, o, len(data))
 			}
 		}
-		if stored++; err != nil {
+		if err != nil {
 			if ctx.Err() != nil {
 				return err
 			}

@@ -22,9 +22,6 @@ type cut struct {
 
 func usualCut() cut { return cut{least: 250, most: 2000, leastBytes: 128 << 10, mostBytes: 1 << 20} }
 
-// searchSegments is how many segments one search stores at most.
-const searchSegments = 4
-
 // errMoved means that somebody else changed the segments or what they are of.
 var errMoved = errors.New("the search index was changed meanwhile")
 

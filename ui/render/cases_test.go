@@ -133,6 +133,25 @@ func TestADefinitionThatComesLateCompletesEarlierLinks(t *testing.T) {
 	}
 }
 
+// What is a link definition so far may turn out to be none.
+func TestADefinitionThatIsNoneInTheEndMakesNoLinks(t *testing.T) {
+	t.Parallel()
+	m := testMarkdown(t, "dark", themes.Options{})
+	for _, text := range []string{"a[a]\n\n[a]: /x word a", "a[a]\n\n> [a]: /x word a", "a[a]\n\n[a]: /x\n\"t\" word"} {
+		s := NewStream(m)
+		for i := range len(text) {
+			s.Append(text[i : i+1])
+			s.Lines(20)
+		}
+		s.Finish()
+		got := slices.Clone(s.Lines(20))
+		m.Forget()
+		if want := m.Message(text, 20); !slices.Equal(got, want) {
+			t.Errorf("%q becomes\n%s\nand as a whole\n%s", text, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
 func TestEqualTextsWithOtherDefinitionsAreOtherLinks(t *testing.T) {
 	t.Parallel()
 	m := testMarkdown(t, "plain", themes.Options{})

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -31,6 +32,32 @@ func (s *Stream) define(n ast.Node, i int) {
 			s.define(c, i)
 		}
 	}
+}
+
+// withoutOpen parses the first n blocks again without those after them if a link
+// definition is among those: it is not finished, so what follows may still make
+// it none, and finished blocks must not refer to it before.
+func (s *Stream) withoutOpen(bs []block, n int, src []byte) {
+	if n == 0 || !slices.ContainsFunc(bs[n:], func(b block) bool { return defines(b.node) }) {
+		return
+	}
+	src = src[:bs[n].start]
+	if again := blocks(parse(s.m.parser, src, s.refs), src); len(again) == n {
+		copy(bs, again)
+	}
+}
+
+// defines reports whether a link definition is in a block.
+func defines(n ast.Node) bool {
+	if n.Kind() == ast.KindLinkReferenceDefinition {
+		return true
+	}
+	for c := n.FirstChild(); c != nil && c.Type() == ast.TypeBlock; c = c.NextSibling() {
+		if defines(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // rerender draws the given done blocks before block limit again in place.

@@ -170,6 +170,7 @@ func (s *Stream) parseTail() {
 	n := len(bs)
 	if !s.finished {
 		n = finishedBlocks(bs, tail)
+		s.withoutOpen(bs, n, tail)
 	}
 	l := &layouter{m: s.m, src: tail, code: s.code, open: !s.finished}
 	base, from, nth := s.stable, s.stable, 0

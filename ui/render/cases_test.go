@@ -138,16 +138,18 @@ func TestADefinitionThatIsNoneInTheEndMakesNoLinks(t *testing.T) {
 	t.Parallel()
 	m := testMarkdown(t, "dark", themes.Options{})
 	for _, text := range []string{"a[a]\n\n[a]: /x word a", "a[a]\n\n> [a]: /x word a", "a[a]\n\n[a]: /x\n\"t\" word"} {
-		s := NewStream(m)
-		for i := range len(text) {
-			s.Append(text[i : i+1])
-			s.Lines(20)
-		}
-		s.Finish()
-		got := slices.Clone(s.Lines(20))
-		m.Forget()
-		if want := m.Message(text, 20); !slices.Equal(got, want) {
-			t.Errorf("%q becomes\n%s\nand as a whole\n%s", text, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		for size := 1; size < len(text); size++ {
+			s := NewStream(m)
+			for piece := range slices.Chunk([]byte(text), size) {
+				s.Append(string(piece))
+				s.Lines(20)
+			}
+			s.Finish()
+			got := slices.Clone(s.Lines(20))
+			m.Forget()
+			if want := m.Message(text, 20); !slices.Equal(got, want) {
+				t.Errorf("%q in pieces of %d becomes\n%s\nand as a whole\n%s", text, size, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
 		}
 	}
 }

@@ -48,6 +48,7 @@ func (v *Searcher) Search(ctx context.Context, query string, limit int) ([]harne
 
 func (v *Searcher) match(ctx context.Context, l *lookup, q index.Query, limit int) ([]index.Match, error) {
 	return index.Search(q, l.segments, nil, limit, index.Options{
+		Now:  v.d.now(),
 		Skip: func(_ int, session string) bool { return !l.found[harness.SessionID(session)] },
 		Text: func(session string, message int) (text string, err error) {
 			err = v.d.view(ctx, "search", func(t *tx) error {

@@ -74,6 +74,9 @@ func decide(p harness.Pending, d harness.Decision) ([]Record, error) {
 		return []Record{Decided{CallID: d.Call, Approved: true, Digest: p.Digest, By: d.By, Scope: scope, Rule: d.Rule}}, nil
 	case !p.Uncertain && d.How == harness.DecideDecline:
 		return []Record{Decided{CallID: d.Call, Digest: p.Digest, By: d.By, Reason: d.Text}}, nil
+	case p.Uncertain && d.Digest != "":
+		// Consent was asked for when it was shown; it began since.
+		return nil, fmt.Errorf("%q for call %s (%s): %w", d.How, d.Call, asked(p), harness.ErrStale)
 	default:
 		return nil, fmt.Errorf("%q for call %s (%s): %w", d.How, d.Call, asked(p), ErrDecision)
 	}

@@ -141,6 +141,7 @@ func TestDecisionsFitWhatIsAsked(t *testing.T) {
 		"answer an approval":            {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideAnswer}}, loop.ErrDecision, 0},
 		"approve what is uncertain":     {[]harness.Decision{{Call: c, How: harness.DecideApprove}}, loop.ErrDecision, 0},
 		"decline what is uncertain":     {[]harness.Decision{{Call: c, How: harness.DecideDecline}}, loop.ErrDecision, 0},
+		"approve what has begun":        {[]harness.Decision{{Call: c, Digest: "C", How: harness.DecideApprove}}, harness.ErrStale, 0},
 		"retry an approval":             {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideRetry}}, loop.ErrDecision, 0},
 		"nothing in particular":         {[]harness.Decision{{Call: a, Digest: "A"}}, loop.ErrDecision, 0},
 		"a scope without a rule":        {[]harness.Decision{{Call: a, Digest: "A", How: harness.DecideApprove, Scope: harness.ScopeSession}}, loop.ErrDecision, 0},

@@ -140,7 +140,7 @@ func remembered(m harness.Message) string {
 
 // written returns the line of one result.
 func written(name, text string) string {
-	word, begins := "", ""
+	var word, begins string
 	switch name {
 	case recall.SaveTool:
 		word, begins = "remembered", recall.Saved

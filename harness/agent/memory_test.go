@@ -38,6 +38,7 @@ func memories(t *testing.T, test func(t *testing.T, facts harness.Facts, notes h
 		harness.Notes
 	}{"mem": {m.Facts(), m.Notes()}, "bolt": {db.Facts(), db.Notes()}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if _, _, err := s.Facts.Save(t.Context(), harness.Fact{Text: "Prefers tea"}, ""); err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,7 @@ type must interface {
 
 // sameAsLooking fails unless a search finds what looking at all messages does,
 // with the same scores. What is summed up in another order differs a little.
-func sameAsLooking(t must, tb testing.TB, db *bolt.DB) {
+func sameAsLooking(tb testing.TB, t must, db *bolt.DB) {
 	t.Helper()
 	ctx := tb.Context()
 	sessions, err := db.Sessions().List(ctx, harness.SessionFilter{})
@@ -119,7 +119,7 @@ func TestSearchFindsWhatLookingAtAllFinds(t *testing.T) {
 		s.open()
 		defer s.close()
 		rt.Repeat(map[string]func(*rapid.T){
-			"look":    func(*rapid.T) { sameAsLooking(rt, t, s.users[0]) },
+			"look":    func(*rapid.T) { sameAsLooking(t, rt, s.users[0]) },
 			"say":     s.say,
 			"import":  s.bring,
 			"trash":   s.trash,
@@ -127,7 +127,7 @@ func TestSearchFindsWhatLookingAtAllFinds(t *testing.T) {
 			"old":     s.purgeAsBefore,
 			"fork":    s.fork,
 			"index":   func(t *rapid.T) { s.do(s.any(t).IndexMessages(s.tb.Context())) },
-			"other":   func(*rapid.T) { sameAsLooking(rt, t, s.users[1]) },
+			"other":   func(*rapid.T) { sameAsLooking(t, rt, s.users[1]) },
 			"reopen":  func(*rapid.T) { s.close(); s.open() },
 			"compact": func(t *rapid.T) { _, _, err := s.any(t).Compact(s.tb.Context()); s.do(0, err) },
 		})

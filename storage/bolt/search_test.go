@@ -54,6 +54,7 @@ type must interface {
 // sameAsLooking fails unless a search finds what looking at all messages does,
 // with the same scores. What is summed up in another order differs a little.
 func sameAsLooking(tb testing.TB, t must, db *bolt.DB) {
+	tb.Helper()
 	t.Helper()
 	ctx := tb.Context()
 	sessions, err := db.Sessions().List(ctx, harness.SessionFilter{})

@@ -133,6 +133,23 @@ func TestADefinitionThatComesLateCompletesEarlierLinks(t *testing.T) {
 	}
 }
 
+// An address is a link or not by what stands before it, whatever was shown of
+// the same line before.
+func TestAnAddressBehindAnOpenBracketIsNoLink(t *testing.T) {
+	t.Parallel()
+	text := " 1. https://a.b    1. [2J---(/u)a|b**\nhttps://a.b"
+	whole := testMarkdown(t, "dark", themes.Options{}).Message(text, 80)
+	s := NewStream(testMarkdown(t, "dark", themes.Options{}))
+	for i := range len(text) {
+		s.Append(text[i : i+1])
+		s.Lines(80)
+	}
+	s.Finish()
+	if got := s.Lines(80); !slices.Equal(got, whole) {
+		t.Errorf("streamed\n%q\nand as a whole\n%q", got, whole)
+	}
+}
+
 // What is a link definition so far may turn out to be none.
 func TestADefinitionThatIsNoneInTheEndMakesNoLinks(t *testing.T) {
 	t.Parallel()

@@ -157,7 +157,7 @@ func (l *layouter) inline(first, end ast.Node) string {
 // withTargets appends to the source of inline nodes what their looks depend on
 // besides: the targets of links, which may stand elsewhere, and the context.
 func withTargets(text string, first, end ast.Node) string {
-	if !strings.Contains(text, "[") {
+	if !strings.ContainsAny(text, "[:@") && !strings.Contains(text, "www.") {
 		return text
 	}
 	var b strings.Builder
@@ -172,6 +172,8 @@ func withTargets(text string, first, end ast.Node) string {
 			case *ast.Image:
 				b.WriteByte(0)
 				b.Write(n.Destination)
+			case *ast.AutoLink: // behind an open bracket the same text is no link
+				b.WriteByte(2)
 			case *extast.TaskCheckBox: // the same text elsewhere is no box
 				b.WriteByte(1)
 			}

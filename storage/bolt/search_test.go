@@ -211,12 +211,16 @@ func (s *searched) fork(t *rapid.T) {
 
 func (s *searched) bring(t *rapid.T) {
 	var records []harness.Record
+	// A session that takes the id of one that an older program purged is told
+	// from it by its records, so no two are of the same moment.
+	s.clock.Add(time.Millisecond)
+	at := s.clock.Now()
 	for _, text := range texts(t) {
 		m := harness.AssistantText(text)
 		if rapid.Bool().Draw(t, "notice") {
 			m.Mark = harness.MarkNotice
 		}
-		records = append(records, harness.Record{Message: &m}, harness.Record{Kind: harness.RecordConfig})
+		records = append(records, harness.Record{At: at, Message: &m}, harness.Record{At: at, Kind: harness.RecordConfig})
 	}
 	_, _, err := s.any(t).Sessions().Import(s.tb.Context(), harness.Session{ID: anyID(t)}, records)
 	s.do(0, err)

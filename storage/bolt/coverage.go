@@ -167,31 +167,44 @@ func (sv *survey) look(t *tx, id harness.SessionID) error {
 		return err
 	}
 	sv.sessions, sv.records[id] = append(sv.sessions, id), known.records
+	sv.compare(id, log, known.records)
+	return nil
+}
+
+// compare finds the segments with ranges of a session that are not of the
+// records it has: another session had the id, which the checksum tells.
+func (sv *survey) compare(id harness.SessionID, log bucket, records int) {
 	ranges := sv.ranges[id]
 	delete(sv.ranges, id)
 	slices.SortStableFunc(ranges, func(a, b partRange) int { return cmp.Compare(a.From, b.From) })
 	next := 1
 	for _, r := range ranges {
-		// The checksum is another one if another session had the id.
-		if r.From < next || r.To > known.records || stampOf(log.b.Get(number(r.To))) != r.Sum {
+		if r.From < next || r.To > records || stampOf(log.b.Get(number(r.To))) != r.Sum {
 			sv.unfit = append(sv.unfit, sv.parts[r.part].name)
 			continue
 		}
 		next = r.To + 1
 	}
-	return nil
 }
 
 // findGone finds the segments that hold words of sessions that are gone, as a
 // cairn that knows no segments leaves them at a purge. What is in the trash is
-// not gone.
+// not gone, unless another session has its id by now.
 func (sv *survey) findGone(t *tx) error {
 	for id, ranges := range sv.ranges {
 		s, ok, err := t.find(id)
 		if err != nil && !errors.Is(err, harness.ErrDamaged) {
 			return err
 		}
-		if err != nil || ok && !s.info.Hidden {
+		if err != nil {
+			continue
+		}
+		if ok && !s.info.Hidden {
+			log, err := s.conversation()
+			if err != nil {
+				continue // whoever reads it says so
+			}
+			sv.compare(id, log, s.info.Records)
 			continue
 		}
 		for _, r := range ranges {

@@ -54,7 +54,8 @@ func main() {
 		BackupStore: backupStore, RestoreStore: restoreStore, CompactStore: compactStore,
 		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
-			return p.newEngine(s, setup)
+			engine, _, err := p.newEngine(s, setup)
+			return engine, err
 		},
 		Models: func(_ context.Context, setup cli.Setup) (cli.Models, error) {
 			return cli.NewModels(p.environment(setup)), nil
@@ -255,21 +256,21 @@ func rules(s cli.Store, setup cli.Setup) *policy.Rules {
 	return r
 }
 
-// newEngine returns what executes runs.
-func (p *program) newEngine(s cli.Store, setup cli.Setup) (*run.Local, error) {
+// newEngine returns what executes runs, and the tools that runs have.
+func (p *program) newEngine(s cli.Store, setup cli.Setup) (*run.Local, *tool.Set, error) {
 	set, err := tools(s, setup)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("name of this machine: %w", err)
+		return nil, nil, fmt.Errorf("name of this machine: %w", err)
 	}
 	env := p.environment(setup)
 	composer := &memory.Composer{Facts: s.Facts, Notes: s.Notes}
 	judge := rules(s, setup)
 	native := s.Native.(stores)
-	return run.NewLocal(run.Options{
+	engine := run.NewLocal(run.Options{
 		Journal: native.journal, Transcript: s.Transcript, Grants: s.Grants, Engine: native.engine, Host: host,
 		Now: setup.Now, Logger: setup.Log,
 		Steps: func(ctx context.Context, c harness.RunConfig) (agent.Steps, error) {
@@ -282,7 +283,8 @@ func (p *program) newEngine(s cli.Store, setup cli.Setup) (*run.Local, error) {
 				Used: func(ctx context.Context, ids []string) { used(ctx, s.Facts, setup, ids) },
 			}, nil
 		},
-	}), nil
+	})
+	return engine, set, nil
 }
 
 // used counts the use of facts in an answer.
@@ -297,14 +299,14 @@ func used(ctx context.Context, facts harness.Facts, setup cli.Setup, ids []strin
 }
 
 // deps is what both front ends are made of.
-func (p *program) deps(c cli.ChatSetup, engine harness.Engine) ui.Deps {
+func (p *program) deps(c cli.ChatSetup, engine harness.Engine, set *tool.Set) ui.Deps {
 	env := p.environment(c.Setup)
 	return ui.Deps{
 		Engine: engine, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
 		Notes: c.Store.Notes, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
 		Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
-		User: c.Setup.Getenv("USER"), Tools: func() []chat.ToolLine { return offered(c) },
+		User: c.Setup.Getenv("USER"), Tools: toolLines(set),
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
 		Notices: c.Notices, Getenv: c.Setup.Getenv, Now: c.Setup.Now, Log: c.Setup.Log, Keys: c.Setup.Config.Bindings(),
 		NewSession: func() harness.Session {
@@ -315,12 +317,8 @@ func (p *program) deps(c cli.ChatSetup, engine harness.Engine) ui.Deps {
 	}
 }
 
-// offered lists the tools of a start.
-func offered(c cli.ChatSetup) []chat.ToolLine {
-	set, err := tools(c.Store, c.Setup)
-	if err != nil {
-		return nil // the engine was made of the same, so the person has been told
-	}
+// toolLines are the tools as the screen lists them.
+func toolLines(set *tool.Set) []chat.ToolLine {
 	var lines []chat.ToolLine
 	for _, name := range set.Names() {
 		t, _ := set.Lookup(name)
@@ -409,7 +407,7 @@ func actions() []string {
 
 // openChat opens the full-screen chat.
 func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err error) {
-	engine, err := p.newEngine(c.Store, c.Setup)
+	engine, set, err := p.newEngine(c.Store, c.Setup)
 	if err != nil {
 		return exit, err
 	}
@@ -425,7 +423,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 	care, stop := context.WithCancel(ctx)
 	defer stop()
 	s.Go(func() { housekeep(care, c.Store, c.Setup.Log) })
-	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine)))
+	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine, set)))
 	if m, ok := last.(ui.Model); ok {
 		e := m.Settle() //nolint:contextcheck // it saves what is left after the context has ended
 		exit = cli.ChatExit{Session: e.Session, Saved: e.Saved}
@@ -436,10 +434,10 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 
 // openPlain opens the linear chat.
 func (p *program) openPlain(ctx context.Context, c cli.ChatSetup) (cli.ChatExit, error) {
-	engine, err := p.newEngine(c.Store, c.Setup)
+	engine, set, err := p.newEngine(c.Store, c.Setup)
 	if err != nil {
 		return cli.ChatExit{}, err
 	}
-	e, err := ui.Plain(ctx, p.deps(c, engine), c.In, c.Out, c.Prompted)
+	e, err := ui.Plain(ctx, p.deps(c, engine, set), c.In, c.Out, c.Prompted)
 	return cli.ChatExit{Session: e.Session, Saved: e.Saved}, errors.Join(err, e.Unsaved, engine.Close(context.WithoutCancel(ctx)))
 }

@@ -45,8 +45,8 @@ type Deps struct {
 	Grants    harness.Grants
 	Rules     []overlay.Rule
 	CheckRule func(string) error
-	// Tools lists the tools of the next turn.
-	Tools func() []chat.ToolLine
+	// Tools are those of the next turn.
+	Tools []chat.ToolLine
 	// User names the person in the record of what they decide.
 	User string
 	// Config resolves the configuration of a session's next turn; it is called

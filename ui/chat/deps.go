@@ -71,8 +71,8 @@ type Deps struct {
 	// Config resolves the configuration of a session's next turn. It is called
 	// in a command and may read files.
 	Config func(ctx context.Context, s harness.Session) (Setup, error)
-	// Tools lists the tools of the next turn; nil if there is no such list.
-	Tools func() []ToolLine
+	// Tools are those of the next turn; empty where there is no list of them.
+	Tools []ToolLine
 	// CheckRule says what is wrong with the text of a rule; nil takes any.
 	CheckRule func(string) error
 	// Words turns an error into one sentence for the person.

@@ -136,11 +136,7 @@ func (m Model) showTodos(list []todo) Model {
 
 // listTools shows the tools behind the conversation.
 func (m Model) listTools() Model {
-	if m.deps.Tools == nil {
-		m.notice = "there is no list of the tools here"
-		return m
-	}
-	list := m.deps.Tools()
+	list := m.deps.Tools
 	if len(list) == 0 {
 		m.notice = "the model has no tools here"
 		return m

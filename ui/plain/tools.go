@@ -61,10 +61,7 @@ func resultWords(r harness.ToolResult) string {
 
 // tools lists what the model may be offered.
 func (p *plain) tools() {
-	var list []chat.ToolLine
-	if p.Chat.Tools != nil {
-		list = p.Chat.Tools()
-	}
+	list := p.Chat.Tools
 	if len(list) == 0 {
 		p.say("the model has no tools here")
 		return

@@ -61,17 +61,6 @@ func write(_ context.Context, _ tool.Call, in todosIn) (string, error) {
 	return listText(list, back), nil
 }
 
-// Todos reads the list from the input of a write_todos call, as the tool takes
-// it. It is false for an input that the tool refuses.
-func Todos(input []byte) ([]Todo, bool) {
-	var in todosIn
-	if decode(input, &in) != nil {
-		return nil, false
-	}
-	list, _, err := tidy(in.Todos)
-	return list, err == nil
-}
-
 // tidy checks a list. Of the items in progress all but the first are set back
 // to pending; it returns their numbers.
 func tidy(items []Todo) (list []Todo, back []int, err error) {

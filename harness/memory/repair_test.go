@@ -307,7 +307,7 @@ func FuzzRepair(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var in []harness.Message
 		if json.Unmarshal(data, &in) != nil {
-			t.Skip()
+			t.Skip("it is no list of messages")
 		}
 		once := Repair(in)
 		if err := Legal(once); err != nil {

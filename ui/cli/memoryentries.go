@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,46 +104,74 @@ func (im *memoryImport) fact(ctx context.Context, name string, e markdown.Entry)
 	return im.newFact(ctx, name, e)
 }
 
-// knownFact imports a fact that this store has.
-func (im *memoryImport) knownFact(ctx context.Context, name string, have harness.Fact, e markdown.Entry) (importedEntry, error) {
-	if have.State == harness.StateTrashed {
-		return skipped(have.ID, "%s is forgotten; bring it back with: cairn facts restore %s", have.ID, have.ID), nil
+// known is an entry that the store has under its id.
+type known struct {
+	kind, id string
+	state    harness.FactState
+	differs  bool
+	// file and here are the revisions of both.
+	file, here int
+	// equals returns the revisions of the store that are like the file's entry.
+	equals func() ([]int, error)
+	// edit makes the file's entry the next revision, or says in a dry run what
+	// would come of that.
+	edit func(r importedEntry) (importedEntry, error)
+}
+
+// take decides what becomes of an entry that the store has.
+func (im *memoryImport) take(name string, k known) (importedEntry, error) {
+	if k.state == harness.StateTrashed {
+		return skipped(k.id, "%s is forgotten; bring it back with: cairn %s restore %s", k.id, k.kind, k.id), nil
 	}
-	edit, differs := factEdit(have, e)
-	if !differs {
-		return importedEntry{ID: have.ID, Action: entrySame}, nil
+	if !k.differs {
+		return importedEntry{ID: k.id, Action: entrySame}, nil
 	}
-	if from := im.edited[have.ID]; from != "" {
-		return skipped(have.ID, "%s was taken from %s already, and is another here", have.ID, from), nil
+	if from := im.edited[k.id]; from != "" {
+		return skipped(k.id, "%s was taken from %s already, and is another here", k.id, from), nil
 	}
-	r := importedEntry{ID: have.ID, Action: entryEdited}
-	if n := e.Fact.Revision; n > 0 && n < have.Revision {
-		revisions, err := im.st.Facts.History(ctx, have.ID)
+	r := importedEntry{ID: k.id, Action: entryEdited}
+	if k.file > 0 && k.file < k.here {
+		equal, err := k.equals()
 		if err != nil {
 			return r, err
 		}
-		for _, old := range revisions {
-			if old.Revision != n {
-				continue
-			}
-			if _, changed := factEdit(old, e); !changed {
-				return older(have.ID, n, have.Revision), nil
-			}
+		if slices.Contains(equal, k.file) {
+			return older(k.id, k.file, k.here), nil
 		}
-		r.Reason = bothChanged(have.ID, have.Revision)
+		r.Reason = bothChanged(k.id, k.here)
 	}
 	if !im.update {
-		return different(have.ID, r.Reason), nil
+		return different(k.id, r.Reason), nil
 	}
-	im.edited[have.ID] = name
-	if im.dry {
-		return im.wouldEditFact(r, have, edit)
-	}
-	_, err := im.st.Facts.Edit(ctx, have.ID, edit)
-	if err == nil && edit.Text != nil {
-		im.known.facts[factKey(*edit.Text)] = have.ID
-	}
-	return outcome(r, err)
+	im.edited[k.id] = name
+	return k.edit(r)
+}
+
+// knownFact imports a fact that this store has.
+func (im *memoryImport) knownFact(ctx context.Context, name string, have harness.Fact, e markdown.Entry) (importedEntry, error) {
+	edit, differs := factEdit(have, e)
+	return im.take(name, known{
+		kind: "facts", id: have.ID, state: have.State, differs: differs, file: e.Fact.Revision, here: have.Revision,
+		equals: func() (equal []int, err error) {
+			revisions, err := im.st.Facts.History(ctx, have.ID)
+			for _, old := range revisions {
+				if _, changed := factEdit(old, e); !changed {
+					equal = append(equal, old.Revision)
+				}
+			}
+			return equal, err
+		},
+		edit: func(r importedEntry) (importedEntry, error) {
+			if im.dry {
+				return im.wouldEditFact(r, have, edit)
+			}
+			_, err := im.st.Facts.Edit(ctx, have.ID, edit)
+			if err == nil && edit.Text != nil {
+				im.known.facts[factKey(*edit.Text)] = have.ID
+			}
+			return outcome(r, err)
+		},
+	})
 }
 
 // wouldEditFact tells what the store would say to an edit.

@@ -29,50 +29,40 @@ func (im *memoryImport) note(ctx context.Context, name string, e markdown.Entry)
 
 // knownNote imports a note that this store has.
 func (im *memoryImport) knownNote(ctx context.Context, name string, have harness.Note, e markdown.Entry) (importedEntry, error) {
-	if have.State == harness.StateTrashed {
-		return skipped(have.ID, "%s is forgotten; bring it back with: cairn notes restore %s", have.ID, have.ID), nil
-	}
 	edit, differs := noteEdit(have, e)
-	if !differs {
-		return importedEntry{ID: have.ID, Action: entrySame}, nil
-	}
-	if from := im.edited[have.ID]; from != "" {
-		return skipped(have.ID, "%s was taken from %s already, and is another here", have.ID, from), nil
-	}
-	r := importedEntry{ID: have.ID, Action: entryEdited}
-	if n := e.Note.Revision; n > 0 && n < have.Revision {
-		revisions, err := im.st.Notes.History(ctx, have.ID)
-		if err != nil {
-			return r, err
-		}
-		for _, old := range revisions {
-			if old.Revision != n {
-				continue
+	return im.take(name, known{
+		kind: "notes", id: have.ID, state: have.State, differs: differs, file: e.Note.Revision, here: have.Revision,
+		equals: func() (equal []int, err error) {
+			revisions, err := im.st.Notes.History(ctx, have.ID)
+			for _, old := range revisions {
+				if _, changed := noteEdit(old, e); !changed {
+					equal = append(equal, old.Revision)
+				}
 			}
-			if _, changed := noteEdit(old, e); !changed {
-				return older(have.ID, n, have.Revision), nil
+			return equal, err
+		},
+		edit: func(r importedEntry) (importedEntry, error) {
+			if im.dry {
+				return outcome(r, secret(written(edit)...))
 			}
+			_, err := im.st.Notes.Edit(ctx, have.ID, edit)
+			return outcome(r, err)
+		},
+	})
+}
+
+// written are the texts that an edit writes.
+func written(edit harness.NoteEdit) []string {
+	var texts []string
+	for _, p := range []*string{edit.Title, edit.Body} {
+		if p != nil {
+			texts = append(texts, *p)
 		}
-		r.Reason = bothChanged(have.ID, have.Revision)
 	}
-	if !im.update {
-		return different(have.ID, r.Reason), nil
+	if edit.Tags != nil {
+		texts = append(texts, *edit.Tags...)
 	}
-	im.edited[have.ID] = name
-	if im.dry {
-		var written []string
-		for _, p := range []*string{edit.Title, edit.Body} {
-			if p != nil {
-				written = append(written, *p)
-			}
-		}
-		if edit.Tags != nil {
-			written = append(written, *edit.Tags...)
-		}
-		return outcome(r, secret(written...))
-	}
-	_, err := im.st.Notes.Edit(ctx, have.ID, edit)
-	return outcome(r, err)
+	return texts
 }
 
 // newNote imports a note that this store has not.

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -89,6 +90,27 @@ func (p Pending) Because() string {
 		return "the rule " + p.Rule + " asks"
 	default:
 		return p.Reason + " (rule: " + p.Rule + ")"
+	}
+}
+
+// Wants says what the tool wants, as it goes on after the tool's name: "wants to
+// run". It is not safe to print, and means nothing for a question.
+func (p Pending) Wants() string {
+	switch q := p.Proposal; {
+	case p.Uncertain:
+		return "began, and nobody saw it end"
+	case q == nil:
+		return "wants to be called with"
+	case q.Kind == ProposalCommand:
+		return "wants to run"
+	case q.Kind == ProposalEdit:
+		return fmt.Sprintf("wants to change %s (+%d -%d)", q.Subject, q.Added, q.Removed)
+	case q.Kind == ProposalFetch:
+		return "wants to read " + q.Subject
+	case q.Subject != "" && q.Subject != p.Call.Name:
+		return "wants to be called on " + q.Subject + " with"
+	default:
+		return "wants to be called with"
 	}
 }
 

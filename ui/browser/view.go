@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"cairn/themes"
 	"cairn/ui/render"
 	"cairn/ui/widget"
 )
@@ -219,11 +218,7 @@ func (m Model) footers(l layout) []string {
 }
 
 func (m Model) noticeLine(width int) string {
-	var p themes.Paint
-	if m.notice.failed {
-		p = m.c.Theme.Paints.Error
-	}
-	return " " + p.On(m.oneLine(m.notice.text, width-2))
+	return widget.Notice(m.c.Theme, m.notice.text, m.notice.failed, width)
 }
 
 // bottom is the one line of a small screen: what happened, else the keys.

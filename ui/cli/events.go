@@ -33,7 +33,7 @@ func eventDocs() []eventDoc {
 		{harness.EventRecovery, "The loop mended something, told in text, such as an answer that was cut at the model's limit."},
 		{harness.EventApproval, "The tool in call waits for an approval; pending is what is to be agreed to, in full."},
 		{harness.EventQuestion, "The model asks the person what pending says."},
-		{harness.EventUncertain, "The tool in call began and nobody saw it end; a person decides."},
+		{harness.EventUncertain, "The tool in call began, and nobody saw it end; a person decides."},
 		{harness.EventDecided, "A person decided about call, told in text."},
 		{harness.EventCondensed, "Old messages were condensed and are no longer sent; the history keeps them."},
 		{harness.EventMemory, "A note or fact was written, told in text."},

@@ -121,7 +121,7 @@ func misfit(r harness.Run, p harness.Pending) error {
 	about := fmt.Sprintf("call %s of run %s", render.SafeLine(p.Call.ID), r.ID)
 	switch {
 	case p.Uncertain:
-		return usage("%s began and nobody saw it end; say what became of it with: cairn runs resolve %s --result TEXT, --retry or --abort", about, r.ID)
+		return usage("%s began, and nobody saw it end; say what became of it with: cairn runs resolve %s --result TEXT, --retry or --abort", about, r.ID)
 	case p.Question():
 		return usage("%s is a question; answer it with: cairn runs answer %s TEXT", about, r.ID)
 	}
@@ -164,7 +164,7 @@ func waits(pending []harness.Pending) string {
 	text := "the tool " + name + " needs your approval"
 	switch {
 	case pending[0].Uncertain:
-		text = "the tool " + name + " began and nobody saw it end"
+		text = "the tool " + name + " began, and nobody saw it end"
 	case pending[0].Question():
 		text = "the model asks something"
 	case pending[0].Changed:

@@ -134,7 +134,7 @@ func TestACallIsANumberedQuestion(t *testing.T) {
 			ask(t, func(t *testing.T, a *asking) {
 				a.Model.Then(uitest.Calls("touch", `{}`), uitest.Says("all ", "done"))
 				k := a.open(t).say("go").wait(3 * time.Second)
-				k.shows("- a decision is waiting:\ntouch wants to run this command:\n    touch␛[2J a\n", "  2  for this session: touch(a)\n", "May it run? Type a number.")
+				k.shows("- a decision is waiting:\ntouch wants to run:\n    touch␛[2J a\n", "  2  for this session: touch(a)\n", "May it run? Type a number.")
 				for _, line := range c.typed {
 					k.say(line).wait(2 * time.Second)
 				}
@@ -211,7 +211,7 @@ func TestAWaitingCallIsShownWhenTheSessionIsOpened(t *testing.T) {
 		a.open(t).say("go").wait(3 * time.Second)
 		a.Crash()
 		k := a.open(t).wait(time.Second)
-		k.shows("You: go", "touch wants to run this command:\n    touch␛[2J a\n").say("1").wait(3 * time.Second).shows("cairn: fine")
+		k.shows("You: go", "touch wants to run:\n    touch␛[2J a\n").say("1").wait(3 * time.Second).shows("cairn: fine")
 		if got := a.ran.Load(); got != 1 {
 			t.Errorf("it ran %d times:\n%s", got, k.out)
 		}
@@ -277,7 +277,7 @@ func TestAnUncertainCallIsANumberedQuestion(t *testing.T) {
 				a.open(t).say("go").wait(3 * time.Second)
 				a.Crash()
 				k := a.open(t).wait(time.Second)
-				k.shows("hang began and nobody saw it end", "What became of it?")
+				k.shows("hang began, and nobody saw it end", "What became of it?")
 				for _, line := range c.typed {
 					k.say(line).wait(time.Second)
 				}

@@ -346,24 +346,8 @@ func (w *writer) diff(text string) {
 
 // asks says in a sentence what a tool wants.
 func asks(p harness.Pending) string {
-	name := p.Call.Name
-	if p.Uncertain {
-		return name + " began, and nobody saw it end: its outcome is unknown"
-	}
-	if p.Proposal == nil {
-		return name + " wants to be called"
-	}
-	q := *p.Proposal
-	switch q.Kind {
-	case harness.ProposalCommand:
-		return name + " wants to run"
-	case harness.ProposalEdit:
-		return fmt.Sprintf("%s wants to change %s (+%d -%d)", name, q.Subject, q.Added, q.Removed)
-	case harness.ProposalFetch:
-		return name + " wants to read " + q.Subject
-	case harness.ProposalQuestion:
+	if p.Question() {
 		return "the model asks"
-	default:
-		return strings.TrimSpace(name + " wants to be called " + q.Subject)
 	}
+	return p.Call.Name + " " + p.Wants()
 }

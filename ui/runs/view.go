@@ -246,11 +246,7 @@ func (m Model) detail(width, height int) []string {
 func (m Model) footer(width int) string { return widget.Footer(m.Bindings(), m.c.Theme, width) }
 
 func (m Model) noticeLine(width int) string {
-	var p themes.Paint
-	if m.notice.failed {
-		p = m.c.Theme.Paints.Error
-	}
-	return " " + p.On(m.oneLine(m.notice.text, width-2))
+	return widget.Notice(m.c.Theme, m.notice.text, m.notice.failed, width)
 }
 
 // bottom is the one line of a small screen: what happened, else the keys.

@@ -79,3 +79,13 @@ func Head(text string, n int) string {
 func Rule(t *themes.Theme, width int) string {
 	return t.Paints.Border.On(strings.Repeat(t.Ornaments.Rule, max(width, 0)))
 }
+
+// Notice is the line that says what happened: foreign text, in the paint of
+// errors if it failed.
+func Notice(t *themes.Theme, text string, failed bool, width int) string {
+	var p themes.Paint
+	if failed {
+		p = t.Paints.Error
+	}
+	return " " + p.On(OneLine(text, max(width-2, 0), t.Ornaments.Ellipsis))
+}

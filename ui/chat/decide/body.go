@@ -3,7 +3,6 @@ package decide
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -41,29 +40,17 @@ func (d Dialog) diff() string {
 // head says in a line or a few who wants what.
 func (d Dialog) head(e Env) []string {
 	p := e.Theme.Paints
-	name := p.Strong.On(render.SafeLine(d.p.Call.Name))
-	kind := harness.ProposalCall
-	pr := d.p.Proposal
-	if pr != nil {
-		kind = pr.Kind
-	}
-	text := name
-	switch {
-	case d.p.Uncertain:
-		text += " began, and nobody saw it end"
-		if !d.since.IsZero() {
-			text += ": it was asked for at " + clock(d.since, e.Now)
-		}
-	case kind == harness.ProposalQuestion:
+	text := p.Strong.On(render.SafeLine(d.p.Call.Name)) + " "
+	switch pr := d.p.Proposal; {
+	case d.p.Question():
 		text = "the model asks"
-	case kind == harness.ProposalCommand:
-		text += " wants to run"
-	case kind == harness.ProposalEdit:
-		text += fmt.Sprintf(" wants to change %s  (+%d -%d)", render.SafeLine(pr.Subject), pr.Added, pr.Removed)
-	case kind == harness.ProposalFetch:
-		text += " wants to read"
+	case !d.p.Uncertain && pr != nil && pr.Kind == harness.ProposalFetch:
+		text += "wants to read" // the address follows
 	default:
-		text += " wants to be called with"
+		text += render.SafeLine(d.p.Wants())
+	}
+	if d.p.Uncertain && !d.since.IsZero() {
+		text += ": it was asked for at " + clock(d.since, e.Now)
 	}
 	out := shifted(render.Wrap(text, e.Width-1), 1)
 	if d.p.Changed {

@@ -222,7 +222,7 @@ func TestADiffHasSignsAndNumbers(t *testing.T) {
 	e := env(t, 120, 30)
 	shown := text(d.View(e))
 	for _, want := range []string{
-		"wants to change row.go  (+2 -2)", "   84  func parseRow() {", " - 85      if r.VAT == \"\" {", " + 85      if r.VAT == \"\" && eu {", " + 86          flag()", "   87  }",
+		"wants to change row.go (+2 -2)", "   84  func parseRow() {", " - 85      if r.VAT == \"\" {", " + 85      if r.VAT == \"\" && eu {", " + 86          flag()", "   87  }",
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the diff lacks %q:\n%s", want, shown)

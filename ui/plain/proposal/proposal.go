@@ -53,27 +53,19 @@ func Lines(p harness.Pending) []string {
 	return lines
 }
 
-// headline is the first line.
+// headline is the first line. A colon goes before what follows whole.
 func headline(p harness.Pending, what *harness.Proposal) string {
-	tool, subject := render.SafeLine(p.Call.Name), render.SafeLine(what.Subject)
-	if p.Uncertain {
-		return tool + " began and nobody saw it end; whether it took effect is unknown:"
-	}
-	switch what.Kind {
-	case harness.ProposalCommand:
-		return tool + " wants to run this command:"
-	case harness.ProposalEdit:
-		return fmt.Sprintf("%s wants to change %s (+%d -%d):", tool, subject, what.Added, what.Removed)
-	case harness.ProposalFetch:
-		return tool + " wants to read " + subject
-	case harness.ProposalQuestion:
+	if p.Question() {
 		return "the model asks:"
-	case harness.ProposalCall:
 	}
-	if subject != "" && what.Subject != p.Call.Name {
-		return tool + " wants to be called on " + subject + " with:"
+	line := render.SafeLine(p.Call.Name) + " " + render.SafeLine(p.Wants())
+	if p.Uncertain {
+		return line + "; whether it took effect is unknown:"
 	}
-	return tool + " wants to be called with:"
+	if what.Kind == harness.ProposalFetch {
+		return line
+	}
+	return line + ":"
 }
 
 // text are the lines of foreign text, whole and visible: a carriage return is

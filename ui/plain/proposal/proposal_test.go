@@ -31,7 +31,7 @@ func TestNothingIsHidden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := proposal.Lines(pending("run_command", harness.Proposal{Kind: harness.ProposalCommand, Body: c.body}))
-			want := append([]string{"run_command wants to run this command:"}, c.want...)
+			want := append([]string{"run_command wants to run:"}, c.want...)
 			if strings.Join(got, "\n") != strings.Join(want, "\n") {
 				t.Errorf("%q, not %q", got, want)
 			}
@@ -60,14 +60,14 @@ func TestEachKindHasItsHeadline(t *testing.T) {
 		"fetch":     {pending("fetch_url", harness.Proposal{Kind: harness.ProposalFetch, Subject: "https://e.org/"}), "fetch_url wants to read https://e.org/"},
 		"call":      {pending("odd\x07", harness.Proposal{Kind: harness.ProposalCall, Subject: "odd\x07", Body: "{}"}), "odd␇ wants to be called with:\n    {}"},
 		"old":       {harness.Pending{Call: harness.ToolCall{Name: "odd", Input: []byte(`{"a":1}`)}}, "odd wants to be called with:\n    {\"a\":1}"},
-		"uncertain": {uncertain, "deploy began and nobody saw it end; whether it took effect is unknown:\n    make deploy"},
+		"uncertain": {uncertain, "deploy began, and nobody saw it end; whether it took effect is unknown:\n    make deploy"},
 		"question": {
 			pending("ask_user", harness.Proposal{Kind: harness.ProposalQuestion, Body: "Which?", Choices: []string{"red", "blue"}}),
 			"the model asks:\n    Which?\n  choice 1: red\n  choice 2: blue",
 		},
 		"changed": {changed, "write_file wants to change /src/a␊b.go (+1 -1):\n    -old\n    +new\n  it changed after it was approved, so nothing was done: this is how it is now"},
 		"own":     {own, "odd wants to be called with:"},
-		"reasons": {why, "run_command wants to run this command:\n    ls\n  in /src\n  the model's reason: to see␛\n  asked because: not allowed yet (rule: run_command(ls))"},
+		"reasons": {why, "run_command wants to run:\n    ls\n  in /src\n  the model's reason: to see␛\n  asked because: not allowed yet (rule: run_command(ls))"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

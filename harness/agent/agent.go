@@ -59,8 +59,8 @@ type Options struct {
 	// Model answers; Info is what is known of it (Info.ID names it in messages).
 	Model model.Model
 	Info  model.Info
-	// Tools may be nil. Policy nil means [policy.Static], which asks if there is
-	// an Approve.
+	// Tools may be nil. Policy nil goes by what the tools say of
+	// themselves, and asks if there is an Approve.
 	Tools  *tool.Set
 	Policy policy.Policy
 	// Approve decides about a call that needs consent, or answers a question.
@@ -117,7 +117,7 @@ func New(o Options) (*Agent, error) {
 		o.Tools = new(tool.Set)
 	}
 	if o.Policy == nil {
-		o.Policy = policy.Static{Interactive: o.Approve != nil}
+		o.Policy = policy.Rules{Interactive: o.Approve != nil}
 	}
 	return &Agent{o: o, id: harness.SessionID(harness.NewID())}, nil
 }

@@ -137,7 +137,7 @@ func (a always) Judge(context.Context, tool.Call, tool.Tool, harness.ToolCall) p
 
 func TestWithoutAnybodyToAskNothingThatAsksRuns(t *testing.T) {
 	t.Parallel()
-	for _, p := range []policy.Policy{nil, always(tool.Ask), always("perhaps"), always(""), policy.Static{Interactive: true}} {
+	for _, p := range []policy.Policy{nil, always(tool.Ask), always("perhaps"), always(""), policy.Rules{Interactive: true}} {
 		var ran atomic.Int32
 		a, err := agent.New(agent.Options{Model: batch(harness.ToolCall{Name: "pay"}), Tools: with(t, asking(t, "pay", &ran)), Policy: p})
 		if err != nil {

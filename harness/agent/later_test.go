@@ -54,7 +54,7 @@ func TestWhatACommandMayMakePossibleIsJudgedBehindIt(t *testing.T) {
 				tool.WithPropose(func(context.Context, tool.Call) (harness.Proposal, error) {
 					return harness.Proposal{Kind: harness.ProposalEdit, Subject: "x"}, missing()
 				}))
-			tr, state := turn(batch(named("command", "edit")...), with(t, command, edit), policy.Static{Interactive: tc.person}, &sink{})
+			tr, state := turn(batch(named("command", "edit")...), with(t, command, edit), policy.Rules{Interactive: tc.person}, &sink{})
 			if err := tr.Drive(t.Context(), state); err != nil {
 				t.Fatal(err)
 			}

@@ -102,7 +102,7 @@ func TestCallsOfOneReplyRunAtTheSameTime(t *testing.T) {
 		}),
 		free(t, "take", func(context.Context, tool.Call) (string, error) { return <-meet, nil }))
 	s := &sink{}
-	tr, state := turn(batch(named("give", "take")...), tools, policy.Static{}, s)
+	tr, state := turn(batch(named("give", "take")...), tools, policy.Rules{}, s)
 	if err := tr.Drive(t.Context(), state); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestResultsAreStoredAsTheyCome(t *testing.T) {
 		}
 		s := &sink{}
 		tr, state := turn(batch(named("slow", "quick", "middle")...), with(t,
-			free(t, "slow", after(3*time.Second)), free(t, "quick", after(time.Second)), free(t, "middle", after(2*time.Second))), policy.Static{}, s)
+			free(t, "slow", after(3*time.Second)), free(t, "quick", after(time.Second)), free(t, "middle", after(2*time.Second))), policy.Rules{}, s)
 		if err := tr.Drive(t.Context(), state); err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestOneSequentialToolPutsTheReplyInOrder(t *testing.T) {
 			return "ok", nil
 		}
 		s := &sink{}
-		tr, state := turn(batch(named("a", "b", "a")...), with(t, free(t, "a", work), free(t, "b", work, tool.Sequential())), policy.Static{}, s)
+		tr, state := turn(batch(named("a", "b", "a")...), with(t, free(t, "a", work), free(t, "b", work, tool.Sequential())), policy.Rules{}, s)
 		if err := tr.Drive(t.Context(), state); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestNoMoreThanEightRunAtTheSameTime(t *testing.T) {
 			names = append(names, "a")
 		}
 		s := &sink{}
-		tr, state := turn(batch(named(names...)...), with(t, free(t, "a", work)), policy.Static{}, s)
+		tr, state := turn(batch(named(names...)...), with(t, free(t, "a", work)), policy.Rules{}, s)
 		if err := tr.Drive(t.Context(), state); err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestStoreThatFailsIsToldWhenAllHaveEnded(t *testing.T) {
 		}
 		s := &sink{fail: errFull, left: 1}
 		tr, state := turn(batch(named("quick", "slow", "slow")...), with(t,
-			free(t, "quick", after(time.Second)), free(t, "slow", after(time.Minute))), policy.Static{}, s)
+			free(t, "quick", after(time.Second)), free(t, "slow", after(time.Minute))), policy.Rules{}, s)
 		err := tr.Drive(t.Context(), state)
 		if !errors.Is(err, errFull) || ended.Load() != 3 {
 			t.Errorf("%v when %d had ended", err, ended.Load())
@@ -260,7 +260,7 @@ func TestSoftStopLetsRunningToolsEndAndBeginsNoMore(t *testing.T) {
 			return "ok", nil
 		}))
 		s := &sink{}
-		tr, state := turn(batch(named("a", "a", "a", "a", "a", "a", "a", "a", "a", "a")...), tools, policy.Static{}, s)
+		tr, state := turn(batch(named("a", "a", "a", "a", "a", "a", "a", "a", "a", "a")...), tools, policy.Rules{}, s)
 		soft, stop := context.WithCancel(t.Context())
 		tr.Soft = soft
 		go func() {
@@ -313,7 +313,7 @@ func TestCallsThatTouchTheSameFileRunInOrder(t *testing.T) {
 			return "written", nil
 		}, file(tool.AccessWrite)))
 	s := &sink{}
-	tr, state := turn(batch(named("read", "write", "read")...), tools, policy.Static{}, s)
+	tr, state := turn(batch(named("read", "write", "read")...), tools, policy.Rules{}, s)
 	if err := tr.Drive(t.Context(), state); err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ func TestToolThatCannotSayWhatItWouldDoIsNotRun(t *testing.T) {
 	} {
 		var ran atomic.Int32
 		s := &sink{}
-		tr, state := turn(batch(named("pay")...), with(t, asking(t, "pay", &ran, tool.WithPropose(propose))), policy.Static{Interactive: true}, s)
+		tr, state := turn(batch(named("pay")...), with(t, asking(t, "pay", &ran, tool.WithPropose(propose))), policy.Rules{Interactive: true}, s)
 		err := tr.Drive(t.Context(), state)
 		if err != nil || ran.Load() != 0 || !strings.Contains(tr.State().Answer(), "the text is not there") {
 			t.Errorf("%s: it ran %d times, the model was told %q, %v", name, ran.Load(), tr.State().Answer(), err)
@@ -391,7 +391,7 @@ func TestCallThatCannotRunLeavesNoBeginning(t *testing.T) {
 	var ran atomic.Int32
 	tools := with(t, asking(t, "pay", &ran))
 	tools.Redact = func(text string) string { return strings.ReplaceAll(text, "hunter2", "•••") }
-	tr, state := turn(batch(harness.ToolCall{Name: "hunter2"}, harness.ToolCall{Name: "pay", Input: json.RawMessage(`{"x":1}`)}), tools, policy.Static{}, s)
+	tr, state := turn(batch(harness.ToolCall{Name: "hunter2"}, harness.ToolCall{Name: "pay", Input: json.RawMessage(`{"x":1}`)}), tools, policy.Rules{}, s)
 	if err := tr.Drive(t.Context(), state); err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +422,7 @@ func TestForeignTextIsWhatToolsThatRanGave(t *testing.T) {
 			call := &harness.ToolCall{Name: map[int]string{1: name, 2: "look"}[n], Input: json.RawMessage(`{}`)}
 			return model.Reply{Parts: []harness.Part{{Kind: harness.PartCall, Call: call}}, Stop: harness.StopTools}, nil
 		})
-		tr, state := turn(m, tools, policy.Static{}, &sink{})
+		tr, state := turn(m, tools, policy.Rules{}, &sink{})
 		if err := tr.Drive(t.Context(), state); err != nil {
 			t.Fatal(err)
 		}
@@ -449,7 +449,7 @@ func TestPanicBesideAToolReachesWhoDrivesTheTurn(t *testing.T) {
 				return "ok", nil
 			}))
 		tools.Artifacts = cursed{}
-		tr, state := turn(batch(named("long", "slow")...), tools, policy.Static{}, &sink{})
+		tr, state := turn(batch(named("long", "slow")...), tools, policy.Rules{}, &sink{})
 		defer func() {
 			if p := recover(); !strings.Contains(fmt.Sprint(p), "a bad day") || !ended.Load() {
 				t.Errorf("caught was %v, the other had ended: %v", p, ended.Load())

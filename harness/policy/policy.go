@@ -34,18 +34,6 @@ type Policy interface {
 	Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) Verdict
 }
 
-// Static judges by what the tools themselves say: the tool's permission, made
-// stricter by its Judge. The zero value has nobody to ask.
-type Static struct {
-	// Interactive says that a person can be asked.
-	Interactive bool
-}
-
-// Judge implements [Policy].
-func (s Static) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) Verdict {
-	return Rules{Interactive: s.Interactive}.Judge(ctx, c, t, call)
-}
-
 // opinion asks the tool's own judge. One that breaks has seen arguments it did
 // not expect, so the call is denied.
 func opinion(t tool.Tool, c tool.Call) (p tool.Permission, why string) {
@@ -77,32 +65,4 @@ func rank(p tool.Permission) int {
 	default:
 		return 1
 	}
-}
-
-// off denies the tools in names and leaves the rest to next.
-type off struct {
-	next  Policy
-	names map[string]bool
-}
-
-// Off returns a policy that denies the tools of these names, whatever else
-// allows them, and asks next about the others. Next nil is [Static] with
-// nobody to ask.
-func Off(next Policy, names ...string) Policy {
-	if next == nil {
-		next = Static{}
-	}
-	o := off{next: next, names: make(map[string]bool, len(names))}
-	for _, n := range names {
-		o.names[n] = true
-	}
-	return o
-}
-
-// Judge implements [Policy].
-func (o off) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) Verdict {
-	if o.names[t.Name] {
-		return Verdict{Permission: tool.Deny, Reason: "the tool is switched off"}
-	}
-	return o.next.Judge(ctx, c, t, call)
 }

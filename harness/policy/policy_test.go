@@ -12,7 +12,7 @@ func judging(p tool.Permission) func(tool.Call) (tool.Permission, string) {
 	return func(tool.Call) (tool.Permission, string) { return p, "because" }
 }
 
-func TestStatic(t *testing.T) {
+func TestToolsAreJudgedByWhatTheySay(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		tool        tool.Tool
@@ -39,7 +39,7 @@ func TestStatic(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := Static{Interactive: tc.interactive}.Judge(t.Context(), tool.Call{}, tc.tool, harness.ToolCall{})
+			v := Rules{Interactive: tc.interactive}.Judge(t.Context(), tool.Call{}, tc.tool, harness.ToolCall{})
 			if v.Permission != tc.want || !strings.Contains(v.Reason, tc.reason) {
 				t.Errorf("got %+v, want %s with %q", v, tc.want, tc.reason)
 			}
@@ -47,20 +47,5 @@ func TestStatic(t *testing.T) {
 				t.Errorf("the verdict does not say why: %+v", v)
 			}
 		})
-	}
-}
-
-func TestOffBeatsEverything(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]tool.Permission{"shell": tool.Deny, "read": tool.Allow} {
-		made := tool.Tool{Name: name, Permission: tool.Allow}
-		// The model's spelling of the name makes no difference.
-		v := Off(Static{Interactive: true}, "shell").Judge(t.Context(), tool.Call{}, made, harness.ToolCall{Name: "Functions.Shell"})
-		if v.Permission != want {
-			t.Errorf("%s: got %+v, want %s", name, v, want)
-		}
-	}
-	if v := Off(nil).Judge(t.Context(), tool.Call{}, tool.Tool{Permission: tool.Ask}, harness.ToolCall{}); v.Permission != tool.Deny {
-		t.Errorf("without another policy: %+v", v)
 	}
 }

@@ -55,7 +55,8 @@ type Lister interface {
 // or in a variable, a person is asked. It does not read scripts and Makefiles.
 //
 // What would be asked then goes by the Mode, and is denied where nobody can be
-// asked. The zero Rules is [Static] with nobody to ask.
+// asked. The zero Rules go by what the tools say of themselves, with nobody to
+// ask.
 type Rules struct {
 	// Allow, Ask and Deny are the person's rules. Their order means nothing.
 	Allow, Ask, Deny []Rule

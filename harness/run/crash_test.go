@@ -139,7 +139,7 @@ func engine(t *testing.T, s store, calls *sync.Map) *run.Local {
 		Journal: s.journal, Transcript: s.transcript, Engine: "test", Now: time.Now,
 		Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
 			return agent.Steps{
-				Model: scripted{}, Tools: set, Policy: policy.Static{}, Now: time.Now,
+				Model: scripted{}, Tools: set, Policy: policy.Rules{}, Now: time.Now,
 				Compose: (&memory.Composer{}).Compose,
 			}, nil
 		},

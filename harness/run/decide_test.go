@@ -134,7 +134,7 @@ func (c *changing) Judge(ctx context.Context, call tool.Call, t tool.Tool, tc ha
 	if t.Name == "write" && c.n.Add(-1) < 0 {
 		return c.then()
 	}
-	return policy.Static{Interactive: true}.Judge(ctx, call, t, tc)
+	return policy.Rules{Interactive: true}.Judge(ctx, call, t, tc)
 }
 
 func TestDenialAfterTheApprovalWins(t *testing.T) {

@@ -59,7 +59,7 @@ func open(t *testing.T, s store, j run.Journal, m model.Model) world {
 	l := run.NewLocal(run.Options{
 		Journal: j, Transcript: s.transcript, Engine: "test", Now: time.Now,
 		Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
-			return agent.Steps{Model: m, Tools: new(tool.Set), Policy: policy.Static{}, Now: time.Now, Compose: (&memory.Composer{}).Compose}, nil
+			return agent.Steps{Model: m, Tools: new(tool.Set), Policy: policy.Rules{}, Now: time.Now, Compose: (&memory.Composer{}).Compose}, nil
 		},
 	})
 	return world{s, l, lease}

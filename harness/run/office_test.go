@@ -49,7 +49,7 @@ type office struct {
 // look is safe, note is idempotent, pay is manual, and write is manual and asks.
 func newOffice(t *testing.T, s store, wanted ...string) *office {
 	t.Helper()
-	o := &office{store: s, t: t, dir: t.TempDir(), policy: policy.Static{Interactive: true}, shown: map[string]harness.Pending{}}
+	o := &office{store: s, t: t, dir: t.TempDir(), policy: policy.Rules{Interactive: true}, shown: map[string]harness.Pending{}}
 	for _, name := range wanted {
 		o.wanted = append(o.wanted, harness.ToolCall{ID: "call_0", Name: name, Input: json.RawMessage(`{"text":"for ` + name + `"}`)})
 	}

@@ -62,7 +62,7 @@ func (l *Local) steps(ctx context.Context, c harness.RunConfig) (agent.Steps, er
 		s.Tools = new(tool.Set)
 	}
 	if s.Policy == nil {
-		s.Policy = policy.Static{Interactive: true}
+		s.Policy = policy.Rules{Interactive: true}
 	}
 	if s.Compose == nil {
 		s.Compose = new(memory.Composer).Compose

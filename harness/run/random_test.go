@@ -156,7 +156,7 @@ func (l *life) begin() {
 	l.engine = run.NewLocal(run.Options{
 		Journal: l.st.Journal(), Transcript: l.st.Transcript(), Engine: "test",
 		Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
-			return agent.Steps{Model: m, Tools: set, Policy: policy.Static{Interactive: true}, Now: time.Now, Compose: (&memory.Composer{}).Compose}, nil
+			return agent.Steps{Model: m, Tools: set, Policy: policy.Rules{Interactive: true}, Now: time.Now, Compose: (&memory.Composer{}).Compose}, nil
 		},
 	})
 	l.lives = append(l.lives, l.engine)

@@ -34,7 +34,7 @@ func equip(t *testing.T, s store, m model.Model, steps func(), tools ...tool.Too
 			if steps != nil {
 				steps()
 			}
-			return agent.Steps{Model: m, Tools: set, Policy: policy.Static{}, Now: time.Now, Compose: (&memory.Composer{}).Compose}, nil
+			return agent.Steps{Model: m, Tools: set, Policy: policy.Rules{}, Now: time.Now, Compose: (&memory.Composer{}).Compose}, nil
 		},
 	})
 	return world{s, l, lease}

@@ -47,7 +47,7 @@ func TestScoreRanksTheBetterMatchHigher(t *testing.T) {
 		{"prefers tabs", "prefers tabs", "preferred a tab"},
 		{`"green tea" cups`, "green tea", "tea in green cups"},
 	} {
-		better, worse := index.Score(c.query, c.better), index.Score(c.query, c.worse)
+		better, worse := index.NewQuery(c.query).Score(c.better), index.NewQuery(c.query).Score(c.worse)
 		if better <= worse || better <= 0 {
 			t.Errorf("%q scores %q %.3f and %q %.3f", c.query, c.better, better, c.worse, worse)
 		}
@@ -62,7 +62,7 @@ func TestScoreRanksTheBetterMatchHigher(t *testing.T) {
 		{`"green tea"`, "green teapot"},
 		{`"green tea" cups`, "cups"},
 	} {
-		if got := index.Score(c.query, c.text); got != 0 {
+		if got := index.NewQuery(c.query).Score(c.text); got != 0 {
 			t.Errorf("%q scores %q %.3f, want no match", c.query, c.text, got)
 		}
 	}

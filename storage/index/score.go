@@ -87,6 +87,3 @@ func contains(doc, part []string) bool {
 	}
 	return false
 }
-
-// Score ranks one text for query. See [Query.Score].
-func Score(query, text string) float64 { return NewQuery(query).Score(text) }

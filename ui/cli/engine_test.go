@@ -37,7 +37,7 @@ func (w *scriptWorld) local() harness.Engine {
 		Steps: func(_ context.Context, c harness.RunConfig) (agent.Steps, error) {
 			return agent.Steps{
 				Model: halting{&w.asked}, Info: model.Info{ID: c.Model}, Tools: &tool.Set{}, Now: w.now,
-				Policy: policy.Static{}, Compose: (&memory.Composer{}).Compose,
+				Policy: policy.Rules{}, Compose: (&memory.Composer{}).Compose,
 			}, nil
 		},
 	})

@@ -29,10 +29,10 @@ type asking struct {
 
 // offering offers a rule for the session with each approval, and none for
 // always.
-type offering struct{ policy.Static }
+type offering struct{ policy.Rules }
 
 func (o offering) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harness.ToolCall) policy.Verdict {
-	v := o.Static.Judge(ctx, c, t, call)
+	v := o.Rules.Judge(ctx, c, t, call)
 	v.Session, v.Always = "touch(a)", ""
 	return v
 }
@@ -79,7 +79,7 @@ func (a *asking) engine(t *testing.T) *run.Local {
 		Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
 			return agent.Steps{
 				Model: a.Model, Info: model.Info{ID: "test/parrot", Local: true}, Tools: set, Now: time.Now,
-				Policy: offering{policy.Static{Interactive: true}}, Compose: (&memory.Composer{}).Compose,
+				Policy: offering{policy.Rules{Interactive: true}}, Compose: (&memory.Composer{}).Compose,
 			}, nil
 		},
 	})

@@ -20,7 +20,7 @@ func (a asking) Judge(ctx context.Context, c tool.Call, t tool.Tool, call harnes
 	if t.Touches != nil { // the real rules can tell what it would do
 		return policy.Rules{Grants: a.w.Store.Grants(), Interactive: true}.Judge(ctx, c, t, call)
 	}
-	v := policy.Static{Interactive: true}.Judge(ctx, c, t, call)
+	v := policy.Rules{Interactive: true}.Judge(ctx, c, t, call)
 	if v.Permission == tool.Ask {
 		v.Rule = ""
 		v.Session, v.Always = a.w.Rules[t.Name][0], a.w.Rules[t.Name][1]

@@ -56,7 +56,9 @@ type Fact struct {
 	By       By        `json:"by"`
 	State    FactState `json:"state"`
 	// Pinned facts go into every request.
-	Pinned     bool      `json:"pinned,omitempty"`
+	Pinned bool `json:"pinned,omitempty"`
+	// Accepted says that a person agreed to what the model suggested.
+	Accepted   bool      `json:"accepted,omitempty"`
 	Supersedes string    `json:"supersedes,omitempty"`
 	Uses       int       `json:"uses,omitempty"`
 	LastUsed   time.Time `json:"last_used,omitzero"`
@@ -95,6 +97,8 @@ type MemoryFilter struct {
 	Tag      string
 	// State chooses another state than active; "*" means all but trashed.
 	State FactState
+	// Pinned keeps what goes into every request.
+	Pinned bool
 	// Session puts its own notes first in a ranking.
 	Session SessionID
 	Limit   int

@@ -117,6 +117,25 @@ type Message struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// Used are the ids of the facts and notes that the request carried.
 	Used []string `json:"used,omitempty"`
+	// Sent says what the request of an assistant message carried.
+	Sent *Sent `json:"sent,omitempty"`
+}
+
+// Sent is the size of a request. Tokens are cairn's own estimate.
+type Sent struct {
+	// System, Recalled, Tools and Messages are the tokens of each part, Recalled
+	// with the day and the directory.
+	System   int `json:"system,omitempty"`
+	Recalled int `json:"recalled,omitempty"`
+	Tools    int `json:"tools,omitempty"`
+	Messages int `json:"messages,omitempty"`
+	// Count is the number of messages, Dropped of those of the branch that were
+	// left out, Cleared of the tool results whose text was.
+	Count   int `json:"count"`
+	Dropped int `json:"dropped,omitempty"`
+	Cleared int `json:"cleared,omitempty"`
+	// Reply is the room that was left for the answer.
+	Reply int `json:"reply,omitempty"`
 }
 
 // UserText returns a user message of one text part.

@@ -50,6 +50,9 @@ type RunConfig struct {
 	Model string `json:"model"`
 	// System is the system prompt.
 	System string `json:"system,omitempty"`
+	// NoMemory says that nothing is recalled, and that the memory tools are not
+	// offered.
+	NoMemory bool `json:"no_memory,omitempty"`
 	// MaxSteps bounds the model calls of the turn; 0 means 50.
 	MaxSteps int `json:"max_steps,omitempty"`
 }

@@ -45,7 +45,12 @@ type Session struct {
 	Model string `json:"model,omitempty"`
 	// System is the session's own system prompt; empty means the default.
 	System string `json:"system,omitempty"`
-	Usage  Usage  `json:"usage"`
+	// NoMemory says that in this session nothing is recalled, saved or distilled.
+	NoMemory bool `json:"no_memory,omitempty"`
+	// Distilled is the record up to which the conversation was read for facts
+	// worth keeping; see [Inbox].
+	Distilled int   `json:"distilled,omitempty"`
+	Usage     Usage `json:"usage"`
 	// OpenRun is the session's run that has not ended, if there is one.
 	OpenRun RunID `json:"open_run,omitempty"`
 	// OpenStatus is that run's status as it was stored last, empty in sessions
@@ -89,6 +94,8 @@ type SessionEdit struct {
 	Pinned  *bool
 	Model   *string
 	System  *string
+	// NoMemory turns long-term memory off for the session.
+	NoMemory *bool
 }
 
 // Sessions finds and describes conversations. All methods are safe for

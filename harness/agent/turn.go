@@ -231,6 +231,9 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 	}
 	usage := t.Steps.Info.Cost(reply.Usage)
 	m := loop.Name(t.Run, c.Step, name, reply.Parts, usage, out.Used)
+	if m != nil {
+		m.Sent = &out.Sent
+	}
 	err = t.put(ctx, usage, loop.Answered{Message: m, Stop: reply.Stop, Usage: usage, Attempt: t.Attempt})
 	if err != nil {
 		return err

@@ -52,8 +52,10 @@ type Out struct {
 	// Cleared counts the tool results whose text was left out of it, because
 	// the last turn alone is larger than the window.
 	Cleared int
-	// Estimate is the request's size in tokens, without the reply.
+	// Estimate is the request's size in tokens, without the reply, and Sent the
+	// same by its parts.
 	Estimate int
+	Sent     harness.Sent
 	// RecallError says why something could not be recalled; the request is
 	// whole without it, so a damaged fact does not end a conversation.
 	RecallError error
@@ -93,15 +95,17 @@ func (c *Composer) Compose(ctx context.Context, in In) (Out, error) {
 	out.Request = model.Request{
 		System: system, Context: situation(in, items), Tools: in.Tools, Key: string(in.Session),
 	}
-	fixed := estimateText(system) + estimateText(out.Request.Context) + estimateTools(in.Tools)
+	out.Sent = harness.Sent{System: estimateText(system), Recalled: estimateText(out.Request.Context), Tools: estimateTools(in.Tools)}
+	fixed := out.Sent.System + out.Sent.Recalled + out.Sent.Tools
 	msgs, cleared, dropped := v.fit(windowOf(in.Info) - replyBudget(in.MaxOutput, in.Info) - fixed)
 	out.Request.Messages = Repair(own(msgs, in.Info.ID))
 	out.Cleared, out.Dropped = cleared, dropped
-	out.Estimate = fixed
 	for i := range out.Request.Messages {
-		out.Estimate += estimate(&out.Request.Messages[i])
+		out.Sent.Messages += estimate(&out.Request.Messages[i])
 	}
+	out.Estimate = fixed + out.Sent.Messages
 	out.Request.MaxOutput = fitReply(in.MaxOutput, out.Estimate, in.Info)
+	out.Sent.Count, out.Sent.Dropped, out.Sent.Cleared, out.Sent.Reply = len(out.Request.Messages), dropped, cleared, out.Request.MaxOutput
 	return out, nil
 }
 

@@ -35,9 +35,15 @@ type Request struct {
 	Tools    []ToolSpec
 	// MaxOutput bounds the reply in tokens; 0 means the model's own limit.
 	MaxOutput int
+	// Purpose says what the request is for if it is not a turn of a
+	// conversation, such as [PurposeDistill]. No provider is told.
+	Purpose string
 	// Key is the same for all requests of a session, for prompt caching.
 	Key string
 }
+
+// PurposeDistill is the purpose of a request for facts worth keeping.
+const PurposeDistill = "distill"
 
 // ToolSpec describes a tool to a model.
 type ToolSpec struct {

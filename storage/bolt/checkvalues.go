@@ -113,6 +113,7 @@ func (c *crossCheck) begin(ctx context.Context, t *tx) error {
 		func() error { _, err := t.d.Notes().v.all(ctx, t); return err },
 		func() error { return t.eachChatDraft(func([]byte, chatDraft) error { return nil }) },
 		t.checkGrants,
+		func() error { _, err := tray{t}.All(); return err },
 	}
 	for _, check := range checks {
 		if err := c.report.note(check()); err != nil {

@@ -29,7 +29,9 @@
 //	grants/<n>                  permissions that always count, and where the others are
 //	grants/book                 how many there ever were
 //	postings/<n>/               head, data: a segment of the search index; see postings.go
-//	inbox, limits               empty as yet
+//	inbox/<n>                   suggestions of facts, waiting or decided of late
+//	inbox/book                  how many there are and ever were
+//	limits                      empty as yet
 //
 // What is listed twice is listed so that a key that vanished through damage is
 // noticed: a session is in sessions/ and in where/, its info names its place in

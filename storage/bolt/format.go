@@ -55,6 +55,8 @@ type counters struct {
 	// Grants is the number of writes in grants/book. It is 0, and says nothing,
 	// if a cairn that knows no grants wrote the counters last.
 	Grants int `json:"grants,omitempty"`
+	// Inbox is the same for inbox/book.
+	Inbox int `json:"inbox,omitempty"`
 }
 
 // rootBuckets are the top-level buckets. They exist in every file.

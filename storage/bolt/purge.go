@@ -54,6 +54,9 @@ func (d *DB) purge(ctx context.Context, before time.Time) (Purged, error) {
 	if err == nil {
 		p.Notes, err = d.Notes().v.purge(ctx, before)
 	}
+	if err == nil {
+		err = d.update(ctx, "purge the inbox", func(t *tx) error { _, err := tray{t}.purge(before); return err })
+	}
 	return p, err
 }
 
@@ -91,6 +94,9 @@ func (t *tx) purgeSession(ctx context.Context, id harness.SessionID, before time
 		return false, err
 	}
 	if err := t.dropPrompts(id); err != nil {
+		return false, err
+	}
+	if err := (tray{t}).leave(id); err != nil {
 		return false, err
 	}
 	if err := s.dropGrants(); err != nil {

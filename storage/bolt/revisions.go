@@ -14,43 +14,50 @@ func (v shelf[T]) edit(ctx context.Context, id string, edit func(*T)) (T, error)
 	if err := v.kind.Refuse(v.kind.Given(edit)); err != nil {
 		return item, fmt.Errorf("%s: %w", v.op("edit", id), err)
 	}
-	err := v.d.update(ctx, v.op("edit", id), func(t *tx) error {
-		f, err := v.find(t, id)
-		if err != nil {
-			return err
-		}
-		was, state := f.Item, *v.common(f).State
-		next := v.kind.Revise(was, edit, t.now)
-		nextState := *v.kind.Common(&next).State
-		if state == harness.StateTrashed && nextState == harness.StateTrashed {
-			return harness.ErrNotFound
-		}
-		if v.kind.Doubles(was, next) {
-			if other, err := v.twin(t, next, id); err != nil {
-				return err
-			} else if other != nil {
-				return v.kind.Doubled(other.id)
-			}
-		}
-		if err := v.keepRevision(f); err != nil {
-			return err
-		}
-		if err := v.unindex(t, f); err != nil {
-			return err
-		}
-		if err := v.moveTrash(t, f, state, nextState); err != nil {
-			return err
-		}
-		f.Item, item = next, next
-		if err := v.changed(t, f); err != nil {
-			return err
-		}
-		if err := v.index(t, f); err != nil {
-			return err
-		}
-		return v.rewrite(t, f)
+	err := v.d.update(ctx, v.op("edit", id), func(t *tx) (err error) {
+		item, err = v.revise(t, id, edit)
+		return err
 	})
 	return item, err
+}
+
+// revise makes the next revision of an item.
+func (v shelf[T]) revise(t *tx, id string, edit func(*T)) (T, error) {
+	var none T
+	f, err := v.find(t, id)
+	if err != nil {
+		return none, err
+	}
+	was, state := f.Item, *v.common(f).State
+	next := v.kind.Revise(was, edit, t.now)
+	nextState := *v.kind.Common(&next).State
+	if state == harness.StateTrashed && nextState == harness.StateTrashed {
+		return none, harness.ErrNotFound
+	}
+	if v.kind.Doubles(was, next) {
+		if other, err := v.twin(t, next, id); err != nil {
+			return none, err
+		} else if other != nil {
+			return none, v.kind.Doubled(other.id)
+		}
+	}
+	if err := v.keepRevision(f); err != nil {
+		return none, err
+	}
+	if err := v.unindex(t, f); err != nil {
+		return none, err
+	}
+	if err := v.moveTrash(t, f, state, nextState); err != nil {
+		return none, err
+	}
+	f.Item = next
+	if err := v.changed(t, f); err != nil {
+		return none, err
+	}
+	if err := v.index(t, f); err != nil {
+		return none, err
+	}
+	return next, v.rewrite(t, f)
 }
 
 // keepRevision files the present revision with the older ones.
@@ -125,19 +132,24 @@ func (v shelf[T]) forget(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		state := v.common(f).State
-		if *state == harness.StateTrashed {
-			return nil
-		}
-		if err := v.unindex(t, f); err != nil {
-			return err
-		}
-		if err := v.moveTrash(t, f, *state, harness.StateTrashed); err != nil {
-			return err
-		}
-		*state = harness.StateTrashed
-		return v.rewrite(t, f)
+		return v.discard(t, f)
 	})
+}
+
+// discard moves an item to the trash.
+func (v shelf[T]) discard(t *tx, f *filed[T]) error {
+	state := v.common(f).State
+	if *state == harness.StateTrashed {
+		return nil
+	}
+	if err := v.unindex(t, f); err != nil {
+		return err
+	}
+	if err := v.moveTrash(t, f, *state, harness.StateTrashed); err != nil {
+		return err
+	}
+	*state = harness.StateTrashed
+	return v.rewrite(t, f)
 }
 
 func (v shelf[T]) restore(ctx context.Context, id string) (T, error) {

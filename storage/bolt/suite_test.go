@@ -46,7 +46,7 @@ func (r *reopener) stores() harnesstest.Stores {
 	db := r.open()
 	return harnesstest.Stores{
 		Sessions: db.Sessions(), Transcript: db.Transcript(), Owners: db.Owners(), Drafts: db.Drafts(), Prompts: db.Prompts(),
-		Facts: db.Facts(), Notes: db.Notes(), Searcher: db.Searcher(), Watcher: db, Grants: db.Grants(), Clock: r.clock, Reopen: r.stores,
+		Facts: db.Facts(), Notes: db.Notes(), Searcher: db.Searcher(), Watcher: db, Grants: db.Grants(), Inbox: db.Inbox(), Clock: r.clock, Reopen: r.stores,
 	}
 }
 
@@ -72,6 +72,7 @@ func TestFacts(t *testing.T)      { harnesstest.TestFacts(t, open) }
 func TestNotes(t *testing.T)      { harnesstest.TestNotes(t, open) }
 func TestSearcher(t *testing.T)   { harnesstest.TestSearcher(t, open) }
 func TestWatcher(t *testing.T)    { harnesstest.TestWatcher(t, open) }
+func TestInbox(t *testing.T)      { harnesstest.TestInbox(t, open) }
 func TestGrants(t *testing.T)     { harnesstest.TestGrants(t, open) }
 
 func TestJournal(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/run"
+	"cairn/storage/internal/rules"
 )
 
 // Engine is the name that runs kept here carry.
@@ -37,7 +38,11 @@ type Store struct {
 	prompts       []prompt
 	facts         shelf[harness.Fact]
 	notes         shelf[harness.Note]
-	usage         map[string]map[string]harness.Usage
+	// inbox is in the order of the ids, lastSuggestion counts them all.
+	inbox          []rules.Kept
+	suggestionKeys map[string]string
+	lastSuggestion int
+	usage          map[string]map[string]harness.Usage
 	// grants are in the order of their ids, lastGrant counts them all.
 	grants    []harness.Grant
 	lastGrant int
@@ -50,14 +55,15 @@ func New(now func() time.Time) *Store {
 		now = time.Now //nolint:forbidigo // the real clock, where none is given
 	}
 	return &Store{
-		now:      now,
-		sessions: map[harness.SessionID]*session{},
-		owners:   map[harness.SessionID]*ownership{},
-		runs:     map[harness.RunID]*session{},
-		usage:    map[string]map[string]harness.Usage{},
-		watchers: map[chan struct{}]bool{},
-		facts:    newShelf[harness.Fact]("f"),
-		notes:    newShelf[harness.Note]("n"),
+		now:            now,
+		sessions:       map[harness.SessionID]*session{},
+		owners:         map[harness.SessionID]*ownership{},
+		runs:           map[harness.RunID]*session{},
+		usage:          map[string]map[string]harness.Usage{},
+		watchers:       map[chan struct{}]bool{},
+		suggestionKeys: map[string]string{},
+		facts:          newShelf[harness.Fact]("f"),
+		notes:          newShelf[harness.Note]("n"),
 	}
 }
 

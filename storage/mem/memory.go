@@ -52,15 +52,7 @@ func (v view[T]) save(ctx context.Context, item T, key string) (out T, created b
 	err = v.st.change(ctx, "save a "+v.kind.Name, func() error {
 		have := v.shelf.items[v.shelf.keys[key]]
 		if key == "" || have == nil {
-			have = v.same(item, "")
-		}
-		if have == nil {
-			v.shelf.last++
-			v.shelf.changes++
-			id := fmt.Sprint(v.shelf.prefix, v.shelf.last)
-			have = &shelved[T]{item: v.kind.New(item, id, v.st.now()), changed: v.shelf.changes}
-			v.shelf.items[id] = have
-			created = true
+			have, created = v.keep(item)
 		}
 		if key != "" {
 			v.shelf.keys[key] = *v.kind.Common(&have.item).ID
@@ -69,6 +61,19 @@ func (v view[T]) save(ctx context.Context, item T, key string) (out T, created b
 		return err
 	})
 	return out, created, err
+}
+
+// keep stores an item, unless an active one counts as one with it.
+func (v view[T]) keep(item T) (have *shelved[T], created bool) {
+	if have := v.same(item, ""); have != nil {
+		return have, false
+	}
+	v.shelf.last++
+	v.shelf.changes++
+	id := fmt.Sprint(v.shelf.prefix, v.shelf.last)
+	have = &shelved[T]{item: v.kind.New(item, id, v.st.now()), changed: v.shelf.changes}
+	v.shelf.items[id] = have
+	return have, true
 }
 
 // same returns the active item that counts as one with item and has another id
@@ -98,31 +103,36 @@ func (v view[T]) edit(ctx context.Context, id string, edit func(*T)) (out T, err
 	if err := v.kind.Refuse(v.kind.Given(edit)); err != nil {
 		return out, fmt.Errorf("%s: %w", v.op("edit", id), err)
 	}
-	err = v.st.change(ctx, v.op("edit", id), func() error {
-		have, err := v.find(id)
-		if err != nil {
-			return err
-		}
-		was, state := have.item, *v.kind.Common(&have.item).State
-		next := v.kind.Revise(was, edit, v.st.now())
-		nextState := v.kind.Common(&next).State
-		if state == harness.StateTrashed && *nextState == harness.StateTrashed {
-			return harness.ErrNotFound
-		}
-		if v.kind.Doubles(was, next) {
-			if other := v.same(next, id); other != nil {
-				return v.kind.Doubled(*v.kind.Common(&other.item).ID)
-			}
-		}
-		if *nextState == harness.StateTrashed {
-			have.was = state
-		}
-		v.shelf.changes++
-		have.item, have.older, have.changed = next, append(have.older, was), v.shelf.changes
-		out, err = clone(have.item)
+	err = v.st.change(ctx, v.op("edit", id), func() (err error) {
+		out, err = v.revise(id, edit)
 		return err
 	})
 	return out, err
+}
+
+// revise makes the next revision of an item.
+func (v view[T]) revise(id string, edit func(*T)) (out T, err error) {
+	have, err := v.find(id)
+	if err != nil {
+		return out, err
+	}
+	was, state := have.item, *v.kind.Common(&have.item).State
+	next := v.kind.Revise(was, edit, v.st.now())
+	nextState := v.kind.Common(&next).State
+	if state == harness.StateTrashed && *nextState == harness.StateTrashed {
+		return out, harness.ErrNotFound
+	}
+	if v.kind.Doubles(was, next) {
+		if other := v.same(next, id); other != nil {
+			return out, v.kind.Doubled(*v.kind.Common(&other.item).ID)
+		}
+	}
+	if *nextState == harness.StateTrashed {
+		have.was = state
+	}
+	v.shelf.changes++
+	have.item, have.older, have.changed = next, append(have.older, was), v.shelf.changes
+	return clone(have.item)
 }
 
 func (v view[T]) get(ctx context.Context, id string) (out T, err error) {
@@ -157,11 +167,16 @@ func (v view[T]) forget(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if state := v.kind.Common(&have.item).State; *state != harness.StateTrashed {
-			have.was, *state = *state, harness.StateTrashed
-		}
+		v.discard(have)
 		return nil
 	})
+}
+
+// discard moves an item to the trash.
+func (v view[T]) discard(have *shelved[T]) {
+	if state := v.kind.Common(&have.item).State; *state != harness.StateTrashed {
+		have.was, *state = *state, harness.StateTrashed
+	}
 }
 
 func (v view[T]) restore(ctx context.Context, id string) (out T, err error) {

@@ -239,6 +239,9 @@ func (k Kind[T]) passes(v T, f harness.MemoryFilter) bool {
 			return false
 		}
 	}
+	if f.Pinned && !*c.Pinned {
+		return false
+	}
 	if f.Category != "" && index.Fold(k.Category(v)) != index.Fold(f.Category) {
 		return false
 	}

@@ -40,7 +40,7 @@ func NewSession(l harness.Lease, now time.Time) harness.Session {
 	m := l.Meta
 	s := harness.Session{
 		ID: l.Session, Title: m.Title, TitleBy: m.TitleBy, Tags: m.Tags, Pinned: m.Pinned, Dir: m.Dir, TypedAs: m.TypedAs,
-		Created: now, Updated: now, Parent: m.Parent, Generation: l.Generation, Model: m.Model, System: m.System,
+		Created: now, Updated: now, Parent: m.Parent, Generation: l.Generation, Model: m.Model, System: m.System, NoMemory: m.NoMemory,
 	}
 	if s.Title != "" && s.TitleBy == "" {
 		s.TitleBy = harness.TitleByUser
@@ -121,6 +121,9 @@ func EditSession(s *harness.Session, e harness.SessionEdit) {
 	if e.System != nil {
 		s.System = *e.System
 	}
+	if e.NoMemory != nil {
+		s.NoMemory = *e.NoMemory
+	}
 }
 
 func titleRank(by harness.TitleBy) int {
@@ -190,6 +193,7 @@ func ImportedRecords(s harness.Session, records []harness.Record, now time.Time)
 	for i, r := range records {
 		numbered[i] = AddRecord(&s, r, now)
 	}
+	s.Distilled = s.Records // what comes from elsewhere was not said here
 	if s.Created = kept.Created; s.Created.IsZero() {
 		s.Created = now
 	}

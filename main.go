@@ -232,7 +232,7 @@ func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
 func tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
 	c := setup.Config.Tools
 	var history recall.History
-	if s.Facts != nil { // without memory nothing is looked up elsewhere
+	if s.Facts != nil || s.Notes != nil { // without memory nothing is looked up elsewhere
 		history = recall.History{Search: s.Search, Sessions: s.Sessions, Transcript: s.Transcript}
 	}
 	return standard.New(standard.Options{
@@ -266,8 +266,14 @@ func (p *program) newEngine(s cli.Store, setup cli.Setup) (*run.Local, *tool.Set
 	if err != nil {
 		return nil, nil, fmt.Errorf("name of this machine: %w", err)
 	}
+	bare := s // what a session without memory has
+	bare.Facts, bare.Notes = nil, nil
+	few, err := tools(bare, setup)
+	if err != nil {
+		return nil, nil, err
+	}
 	env := p.environment(setup)
-	composer := &memory.Composer{Facts: s.Facts, Notes: s.Notes}
+	composer, plain := &memory.Composer{Facts: s.Facts, Notes: s.Notes}, &memory.Composer{}
 	judge := rules(s, setup)
 	native := s.Native.(stores)
 	engine := run.NewLocal(run.Options{
@@ -278,10 +284,14 @@ func (p *program) newEngine(s cli.Store, setup cli.Setup) (*run.Local, *tool.Set
 			if err != nil {
 				return agent.Steps{}, &cli.ProviderError{Err: err}
 			}
-			return agent.Steps{
+			steps := agent.Steps{
 				Model: m, Info: info, Tools: set, Policy: judge, Compose: composer.Compose, Now: setup.Now,
 				Used: func(ctx context.Context, ids []string) { used(ctx, s.Facts, setup, ids) },
-			}, nil
+			}
+			if c.NoMemory {
+				steps.Tools, steps.Compose = few, plain.Compose
+			}
+			return steps, nil
 		},
 	})
 	return engine, set, nil
@@ -382,7 +392,7 @@ func settle(ctx context.Context, c cli.ChatSetup, env choose.Env, s harness.Sess
 	}
 	info := env.Catalogue.Info(name)
 	return chat.Setup{
-		Run:   harness.RunConfig{Agent: agent.Version, Model: name, System: system},
+		Run:   harness.RunConfig{Agent: agent.Version, Model: name, System: system, NoMemory: s.NoMemory},
 		Label: name, Window: int64(info.Window), Notice: notice,
 	}, nil
 }

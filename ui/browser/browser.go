@@ -1,5 +1,6 @@
-// Package browser is the memory browser: facts, notes and the trash, to be
-// read, searched, corrected, switched off, forgotten and brought back. The one
+// Package browser is the memory browser: facts, notes, the inbox of what the
+// model would like to remember, and the trash, to be read, searched, corrected,
+// switched off, accepted or refused, forgotten and brought back. The one
 // thing to know: what a person typed is never thrown away. A form that is left
 // becomes a draft that the same key brings back, a save that fails leaves the
 // form as it was, and every change can be undone from the history or the trash.
@@ -27,6 +28,9 @@ type Config struct {
 	// Facts and Notes are the memory; either may be nil, and its tab says so.
 	Facts harness.Facts
 	Notes harness.Notes
+	// Inbox is what was suggested and waits to be decided. Without it, or without
+	// Facts, there is no tab of it.
+	Inbox harness.Inbox
 	// Sessions gives the titles of the chats that things come from; nil shows
 	// their ids.
 	Sessions harness.Sessions
@@ -88,6 +92,7 @@ type tab int
 const (
 	tabFacts tab = iota
 	tabNotes
+	tabInbox
 	tabTrash
 	tabs
 )
@@ -102,6 +107,7 @@ const (
 	modeForm
 	modeHistory
 	modeChoose
+	modeConfirm
 )
 
 // Model is the screen. It is a value: Update returns the next one.
@@ -129,6 +135,10 @@ type Model struct {
 	back    string // the id that is to come back once the store has forgotten it
 	// merging is the fact that is to become part of another one.
 	merging string
+	// deciding counts the decisions that the store is still at.
+	deciding int
+	// asked are the suggestions that a yes accepts.
+	asked []*idea
 	// away says that the screen was left for a source, to come back to as it was.
 	away bool
 
@@ -186,6 +196,14 @@ func (m Model) OpenNotes(present harness.SessionID) (Model, tea.Cmd) {
 	return m.openTab(present, tabNotes)
 }
 
+// OpenInbox is Open at the inbox, or at the facts if there is none.
+func (m Model) OpenInbox(present harness.SessionID) (Model, tea.Cmd) {
+	if !m.hasInbox() {
+		return m.openTab(present, tabFacts)
+	}
+	return m.openTab(present, tabInbox)
+}
+
 func (m Model) openTab(present harness.SessionID, t tab) (Model, tea.Cmd) {
 	m.away = false
 	m, cmd := m.Open(present)
@@ -221,17 +239,14 @@ func (m Model) Only(present harness.SessionID, ids []string, what, say string) (
 	return m, cmd
 }
 
-// Inspect opens the screen at a fact or note, by id.
+// Inspect opens the screen at a fact, a note or a suggestion, by id.
 func (m Model) Inspect(present harness.SessionID, id string) (Model, tea.Cmd) {
 	m.away = false
 	m, cmd := m.Open(present)
 	if m.mode == modeForm {
 		return m, cmd
 	}
-	m.tab = tabFacts
-	if kindOf(id) == note {
-		m.tab = tabNotes
-	}
+	m.tab = tabOf(id)
 	m.lists[m.tab] = m.lists[m.tab].selectID(id)
 	return m, cmd
 }
@@ -260,6 +275,8 @@ func (m Model) Bindings() []render.Binding {
 		b = m.viewKeys()
 	case modeChoose:
 		b = m.chooseKeys()
+	case modeConfirm:
+		b = m.confirmKeys()
 	default:
 		b = m.listKeys()
 	}
@@ -284,113 +301,6 @@ func (m Model) filterKeys() []render.Binding {
 		{Action: "browser.up", Keys: []string{"up"}, Help: "up", Group: keyGroup},
 		{Action: "browser.down", Keys: []string{"down"}, Help: "down", Group: keyGroup},
 	}
-}
-
-// moving are the keys that every list here has.
-func moving() []render.Binding {
-	return []render.Binding{
-		{Action: "browser.up", Keys: []string{"up", "k"}, Help: "up", Group: keyGroup},
-		{Action: "browser.down", Keys: []string{"down", "j"}, Help: "down", Group: keyGroup},
-		{Action: "browser.page-up", Keys: []string{"pgup"}, Help: "a page up", Group: keyGroup},
-		{Action: "browser.page-down", Keys: []string{"pgdown"}, Help: "a page down", Group: keyGroup},
-		{Action: "browser.first", Keys: []string{"home", "g"}, Help: "first", Group: keyGroup},
-		{Action: "browser.last", Keys: []string{"end", "G"}, Help: "last", Group: keyGroup},
-	}
-}
-
-// acting are the keys that act on the selected thing.
-func (m Model) acting() []render.Binding {
-	e, ok := m.selected()
-	none := ""
-	if !ok {
-		none = "nothing is selected"
-	}
-	trashed := none
-	if ok && e.state() == harness.StateTrashed {
-		trashed = "it is in the trash: " + m.key("browser.undo", "u") + " brings it back"
-	}
-	single := ""
-	if ok && e.kind == note {
-		single = "notes are not merged"
-	}
-	pin, off := "pin", "off"
-	if e.pinned() {
-		pin = "unpin"
-	}
-	if e.state() == harness.StateOff {
-		off = "on"
-	}
-	return []render.Binding{
-		{Action: "browser.edit", Keys: []string{"e"}, Help: "edit", Group: keyGroup, Rank: 1, Off: trashed},
-		{Action: "browser.pin", Keys: []string{"p"}, Help: pin, Group: keyGroup, Rank: 5, Off: trashed},
-		{Action: "browser.off", Keys: []string{"o"}, Help: off, Group: keyGroup, Rank: 6, Off: trashed},
-		{Action: "browser.forget", Keys: []string{"d"}, Help: "forget", Group: keyGroup, Rank: 4, Off: trashed},
-		{Action: "browser.merge", Keys: []string{"m"}, Help: "merge", Group: keyGroup, Rank: 15, Off: first(trashed, single)},
-		{Action: "browser.external", Keys: []string{"E"}, Help: "$EDITOR", Group: keyGroup, Rank: 16, Off: trashed},
-		{Action: "browser.history", Keys: []string{"h"}, Help: "history", Group: keyGroup, Rank: 7, Off: none},
-		{Action: "browser.source", Keys: []string{"enter"}, Help: "its source", Group: keyGroup, Rank: 8, Off: first(none, m.unreachable(e))},
-	}
-}
-
-func (m Model) listKeys() []render.Binding {
-	undo := ""
-	switch _, ok := m.selected(); {
-	case m.tab == tabTrash && !ok:
-		undo = "nothing is selected"
-	case m.tab != tabTrash:
-		undo = m.nothingDone()
-	}
-	undoHelp, undoRank := "undo", 9
-	if m.tab == tabTrash {
-		undoHelp, undoRank = "restore", 1
-	}
-	add := ""
-	if !m.has(m.newKind()) {
-		add = "this memory is off"
-	}
-	none := ""
-	if _, ok := m.selected(); !ok {
-		none = "nothing is selected"
-	}
-	uncategorised, unfiltered, all := "", "", 2
-	if m.tab == tabNotes {
-		uncategorised = "notes have no category"
-	}
-	if !m.filtering(m.tab) {
-		unfiltered, all = "everything is shown", 0
-	}
-	out := append(m.acting(),
-		render.Binding{Action: "browser.new", Keys: []string{"n"}, Help: "new " + m.newKind().String(), Group: keyGroup, Rank: 2, Off: add},
-		render.Binding{Action: "browser.undo", Keys: []string{"u", "ctrl+_"}, Help: undoHelp, Group: keyGroup, Rank: undoRank, Off: undo},
-		render.Binding{Action: "browser.view", Keys: []string{"v", "right"}, Help: "read", Group: keyGroup, Rank: 10, Off: none},
-		render.Binding{Action: "browser.filter", Keys: []string{"/"}, Help: "search", Group: keyGroup, Rank: 3},
-		render.Binding{Action: "browser.category", Keys: []string{"c"}, Help: "category", Group: keyGroup, Rank: 12, Off: uncategorised},
-		render.Binding{Action: "browser.tag", Keys: []string{"t"}, Help: "tag", Group: keyGroup, Rank: 13},
-		render.Binding{Action: "browser.sort", Keys: []string{"s"}, Help: "sort", Group: keyGroup, Rank: 14},
-		render.Binding{Action: "browser.show-all", Keys: []string{"x"}, Help: "show all", Group: keyGroup, Rank: all, Off: unfiltered},
-		render.Binding{Action: "browser.facts", Keys: []string{"1"}, Help: "facts", Group: keyGroup},
-		render.Binding{Action: "browser.notes", Keys: []string{"2"}, Help: "notes", Group: keyGroup},
-		render.Binding{Action: "browser.trash", Keys: []string{"3"}, Help: "trash", Group: keyGroup},
-		render.Binding{Action: "browser.next", Keys: []string{"tab"}, Help: "next tab", Group: keyGroup},
-		render.Binding{Action: "browser.previous", Keys: []string{"shift+tab"}, Help: "tab before", Group: keyGroup},
-		render.Binding{Action: "browser.back", Keys: []string{"esc", "ctrl+c"}, Help: "back", Group: keyGroup, Rank: 3},
-	)
-	return append(out, moving()...)
-}
-
-func (m Model) viewKeys() []render.Binding {
-	out := append(m.acting(),
-		render.Binding{Action: "browser.undo", Keys: []string{"u", "ctrl+_"}, Help: "undo", Group: keyGroup, Rank: 9, Off: m.nothingDone()},
-		render.Binding{Action: "browser.leave", Keys: []string{"esc", "left", "v", "ctrl+c"}, Help: "back to the list", Group: keyGroup, Rank: 3})
-	return append(out, moving()...)
-}
-
-// nothingDone says why there is nothing to undo; empty means there is something.
-func (m Model) nothingDone() string {
-	if len(m.deeds) == 0 {
-		return "there is nothing to undo"
-	}
-	return ""
 }
 
 // newKind is what n makes here: a note among notes, else a fact.

@@ -28,7 +28,7 @@ func TestGoldenScreens(t *testing.T) {
 			s.keys("esc", "d").golden("forgot")
 			s.keys("/").types("vat").golden("filtered")
 			s.keys("esc", "2").golden("notes").keys("e").golden("edit-note")
-			s.keys("esc", "3").golden("trash")
+			s.keys("esc", "4").golden("trash")
 			s.keys("1", "c").golden("categories").keys("down", "enter").golden("narrowed")
 			open(t, empty(), w, h).golden("empty").keys("n").golden("new-fact")
 		})
@@ -38,11 +38,12 @@ func TestGoldenScreens(t *testing.T) {
 func TestTabs(t *testing.T) {
 	t.Parallel()
 	s := open(t, sample(t), 80, 24)
-	s.shows("[1 Facts 6]", "2 Notes 1", "3 Trash 1")
+	s.shows("[1 Facts 6]", "2 Notes 1", "4 Trash 1")
 	s.keys("2").shows("[2 Notes 1]", "Billing glossary")
-	s.keys("tab").shows("[3 Trash 1]", "Old plan")
+	s.keys("tab").shows("[3 Inbox 0]", "Nothing is proposed.")
+	s.keys("tab").shows("[4 Trash 1]", "Old plan")
 	s.keys("tab").shows("[1 Facts 6]")
-	s.keys("shift+tab").shows("[3 Trash 1]")
+	s.keys("shift+tab").shows("[4 Trash 1]")
 	if s.keys("esc"); s.last != (Back{}) {
 		t.Errorf("esc gives %#v", s.last)
 	}
@@ -70,11 +71,11 @@ func TestForgetAndUndo(t *testing.T) {
 	s := open(t, m, 80, 24).on("f6")
 	s.send(keyMsg("d"))
 	s.lacks("> f6", "  f6").settle()
-	s.shows(`Forgot f6. u brings it back (kept 30 days): "VAT id is optional`, "3 Trash 2")
+	s.shows(`Forgot f6. u brings it back (kept 30 days): "VAT id is optional`, "4 Trash 2")
 	if m.fact(t, "f6").State != harness.StateTrashed {
 		t.Error("the store still has it")
 	}
-	s.on("f4").keys("d", "u", "u").selectedIs("f6").shows("3 Trash 1", `f6 is back: "VAT id is optional for non-EU customers"`)
+	s.on("f4").keys("d", "u", "u").selectedIs("f6").shows("4 Trash 1", `f6 is back: "VAT id is optional for non-EU customers"`)
 	if m.fact(t, "f6").State != harness.StateActive || !m.fact(t, "f4").Pinned {
 		t.Error("undo did not bring both back as they were")
 	}
@@ -105,7 +106,7 @@ func TestForgettingThatFailsPutsItBack(t *testing.T) {
 
 func TestRestoreFromTheTrash(t *testing.T) {
 	t.Parallel()
-	s := open(t, sample(t), 80, 24).keys("3")
+	s := open(t, sample(t), 80, 24).keys("4")
 	s.keys("e").shows("It is in the trash: u brings it back.")
 	s.keys("u").shows("The trash is empty", `n2 is back: "Old plan"`)
 	s.keys("2").shows("Old plan").selectedIs("n2")
@@ -154,7 +155,7 @@ func TestReadingALongNoteScrolls(t *testing.T) {
 	}
 	s := open(t, m, 40, 10).keys("2", "v").shows("Long").keys("end").shows("the end")
 	s.keys("home").shows("Long").keys("pgdown", "pgdown").lacks("the end")
-	s.keys("left").shows("[2 Notes 1]")
+	s.keys("left").shows("[Notes 1]")
 	s.keys("vjj").shows("3-10 of ")
 	s.send(tea.MouseMsg{Button: tea.MouseButtonWheelDown})
 	s.shows("6-13 of ")
@@ -222,6 +223,15 @@ func TestKeysOfTheConfigurationReplaceOurs(t *testing.T) {
 func TestEverySizeHoldsEveryState(t *testing.T) {
 	t.Parallel()
 	states := [][]string{
+		{"3"},
+		{"3", "v"},
+		{"3", "A"},
+		{"3", "end", "v"},
+		{"3", "e", "界"},
+		{"3", "end", "a"},
+		{"3", "end", "d"},
+		{"3", "down", "down", "r"},
+		{"3", "/", "v"},
 		{},
 		{"end"},
 		{"e", "界", "👩‍👩‍👧", "\x1b"},
@@ -235,7 +245,7 @@ func TestEverySizeHoldsEveryState(t *testing.T) {
 		{"/", "v", "enter"},
 		{"2", "e", "tab", "tab", "界"},
 		{"2", "n", "ctrl+s"},
-		{"3"},
+		{"4"},
 		{"e", "x", "esc"},
 		{"enter"},
 		{"c"},
@@ -246,7 +256,7 @@ func TestEverySizeHoldsEveryState(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		w, h := rapid.IntRange(-1, 130).Draw(rt, "width"), rapid.IntRange(-1, 45).Draw(rt, "height")
-		s := open(t, sample(t), w, h).on(rapid.SampledFrom([]string{"f2", "f5", "f6"}).Draw(rt, "on"))
+		s := open(t, suggested(t), w, h).on(rapid.SampledFrom([]string{"f2", "f5", "f6"}).Draw(rt, "on"))
 		s.keys(rapid.SampledFrom(states).Draw(rt, "keys")...)
 		check(rt, s.View(w, h), w, h)
 		if x, y, on := s.Cursor(); on && (x < 0 || x >= w || y < 0 || y >= h) {
@@ -401,7 +411,7 @@ func TestThePlainThemeIsASCII(t *testing.T) {
 		}
 		s := open(t, m, size[0], size[1])
 		s.Model = s.SetTheme(plain)
-		for _, key := range []string{"down", "v", "esc", "e", "x", "ctrl+s", "h", "esc", "d", "3", "2", "n"} {
+		for _, key := range []string{"down", "v", "esc", "e", "x", "ctrl+s", "h", "esc", "d", "4", "2", "n"} {
 			view := s.keys(key).View(size[0], size[1])
 			if i := strings.IndexFunc(view, func(r rune) bool { return r > '~' || r < ' ' && r != '\n' }); i >= 0 {
 				t.Errorf("after %s there is %q in\n%s", key, view[i:i+3], view)

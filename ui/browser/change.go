@@ -74,7 +74,7 @@ func (m Model) patch(e entry) Model {
 func (m Model) forget() (Model, tea.Cmd) {
 	e, _ := m.selected()
 	id := e.id()
-	m = m.hide(id, true).did(deed{what: didForget, id: id})
+	m = m.hide(true, id).did(deed{what: didForget, id: id})
 	m.notice = notice{text: fmt.Sprintf("Forgot %s. %s brings it back (kept 30 days): \"%s\"", id, m.key("browser.undo", "u"), m.brief(e)), stays: true}
 	m.mode = modeList
 	ctx, c := m.ctx, m.c
@@ -98,7 +98,7 @@ func trash(ctx context.Context, c Config, id string) error {
 
 func (m Model) onForgotten(msg forgotten) (Model, tea.Cmd) {
 	if msg.err == nil || errors.Is(msg.err, harness.ErrNotFound) {
-		m = m.hide(msg.id, false)
+		m = m.hide(false, msg.id)
 		if m.back == msg.id {
 			return m.bring(msg.id)
 		}

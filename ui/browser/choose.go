@@ -42,7 +42,7 @@ func (m Model) choose(tags bool) Model {
 			for _, t := range e.tags() {
 				counts[t]++
 			}
-		case e.kind == fact && e.fact.Category != "":
+		case e.kind != note && e.fact.Category != "":
 			counts[e.fact.Category]++
 		}
 	}

@@ -64,6 +64,8 @@ func (m Model) laid() Model {
 	switch {
 	case m.mode == modeView && ok:
 		m.page = m.reading(e, m.width, m.height)
+	case m.mode == modeConfirm:
+		m.page = m.confirming(m.width, m.height)
 	case m.mode == modeHistory:
 		m.page = m.remembering(m.width, m.height)
 	default:
@@ -77,6 +79,9 @@ func (m Model) laid() Model {
 func (m Model) describe(e entry, width, height int) []string {
 	if width < 4 || height < 1 {
 		return nil
+	}
+	if e.kind == suggestion {
+		return m.describeIdea(e, width, height)
 	}
 	t := m.c.Theme
 	head := t.Paints.Muted.On(m.oneLine(m.headline(e), width-1))
@@ -138,6 +143,9 @@ func (m Model) headline(e entry) string {
 	}
 	if e.pinned() {
 		parts = append(parts, "pinned")
+	}
+	if e.opposed != "" {
+		parts = append(parts, "contradicted by "+e.opposed)
 	}
 	if w := e.word(m.c.Now()); w == "stale" {
 		parts = append(parts, "stale: unused for half a year")

@@ -8,36 +8,42 @@ import (
 	"cairn/ui/widget"
 )
 
-// kind tells facts from notes.
+// kind tells facts, notes and suggestions.
 type kind int
 
 const (
 	fact kind = iota
 	note
+	suggestion
 )
 
 // String names the kind.
 func (k kind) String() string {
-	if k == note {
-		return "note"
-	}
-	return "fact"
+	return [...]string{fact: "fact", note: "note", suggestion: "suggestion"}[k]
 }
 
 // kindOf tells the kind from an id.
 func kindOf(id string) kind {
-	if strings.HasPrefix(id, "n") {
+	switch {
+	case strings.HasPrefix(id, "n"):
 		return note
+	case strings.HasPrefix(id, "i"):
+		return suggestion
+	default:
+		return fact
 	}
-	return fact
 }
 
-// entry is a fact or a note: which of the two fields holds it says kind.
+// entry is a fact, a note or a suggestion: which of the fields holds it says
+// kind. Of a suggestion, fact is what it would make, under the id of the
+// suggestion.
 type entry struct {
-	kind   kind
-	fact   harness.Fact
-	note   harness.Note
-	folded string // what the filter looks at
+	kind    kind
+	fact    harness.Fact
+	note    harness.Note
+	idea    *idea
+	opposed string // the suggestion that stands against a fact
+	folded  string // what the filter looks at
 }
 
 func ofFact(f harness.Fact) entry {
@@ -147,6 +153,8 @@ const staleAfter = 180 * 24 * time.Hour
 // word is what is special about an entry, in one word.
 func (e entry) word(now time.Time) string {
 	switch {
+	case e.kind == suggestion:
+		return e.idea.word()
 	case e.state() == harness.StateOff:
 		return "off"
 	case e.pinned():

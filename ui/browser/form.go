@@ -32,6 +32,7 @@ type form struct {
 	key    string // makes saving a new thing twice save it once
 	base   int    // the revision that is being changed
 	revive bool   // saving brings it back from the trash first
+	of     *idea  // the suggestion that saving accepts, nil for none
 	boxes  [boxes]box
 	was    [boxes]string
 	at     int // the box with the cursor
@@ -52,7 +53,10 @@ func area(label, text string) box { return box{label, widget.Area(text), true} }
 // of its kind.
 func (m Model) formOf(e entry) form {
 	f := form{kind: e.kind, id: e.id(), base: e.revision()}
-	if f.id == "" {
+	switch {
+	case e.kind == suggestion:
+		f.kind, f.id, f.of, f.base = fact, "", e.idea, e.idea.fact.Revision
+	case f.id == "":
 		f.key = m.c.NewKey()
 	}
 	if e.kind == note {
@@ -69,6 +73,9 @@ func (m Model) formOf(e entry) form {
 // draftKey names the draft of a form: the id of what it changes, or the kind
 // of what it makes.
 func (f form) draftKey() string {
+	if f.of != nil {
+		return f.of.of.ID
+	}
 	if f.id == "" {
 		return "new " + f.kind.String()
 	}
@@ -88,7 +95,7 @@ func (f form) onto(now form) form {
 			f.boxes[i] = now.boxes[i]
 		}
 	}
-	f.was, f.base = now.was, now.base
+	f.was, f.base, f.of = now.was, now.base, now.of
 	return f
 }
 
@@ -110,8 +117,12 @@ func (f form) missing() string {
 }
 
 func (m Model) formKeys() []render.Binding {
+	save := "save"
+	if m.form.of != nil {
+		save = "accept"
+	}
 	return []render.Binding{
-		{Action: "browser.save", Keys: []string{"ctrl+s"}, Help: "save", Group: keyGroup, Rank: 1},
+		{Action: "browser.save", Keys: []string{"ctrl+s"}, Help: save, Group: keyGroup, Rank: 1},
 		{Action: "browser.discard", Keys: []string{"esc", "ctrl+c"}, Help: "leave, keep a draft", Group: keyGroup, Rank: 2},
 		{Action: "browser.next-field", Keys: []string{"tab"}, Help: "next field", Group: keyGroup, Rank: 3},
 		{Action: "browser.previous-field", Keys: []string{"shift+tab"}, Help: "field before", Group: keyGroup},
@@ -128,7 +139,7 @@ func (m Model) write(e entry) Model {
 	if d, ok := m.drafts[f.draftKey()]; ok {
 		m.notice = notice{text: "Your unsaved text is back. " + m.key("browser.revert", "ctrl+r") + " shows it as it was."}
 		if d.base != f.base {
-			m.notice.text = fmt.Sprintf("Your unsaved text is back; %s was changed meanwhile, now v%d.", f.id, f.base)
+			m.notice.text = fmt.Sprintf("Your unsaved text is back; %s was changed meanwhile, now v%d.", first(f.id, e.suggested().Fact), f.base)
 		}
 		f = d.onto(f)
 	}
@@ -196,7 +207,10 @@ func (m Model) leaveForm() Model {
 	}
 	m = m.keep(m.form)
 	again := m.key("browser.edit", "e")
-	if m.form.id == "" {
+	switch {
+	case m.form.of != nil:
+		again = m.key("browser.amend", "e")
+	case m.form.id == "":
 		again = m.key("browser.new", "n")
 	}
 	m.notice = notice{text: "Not saved. " + again + " brings your text back."}
@@ -267,6 +281,9 @@ func (m Model) save() (Model, tea.Cmd) {
 	if missing := m.form.missing(); missing != "" {
 		m.notice = notice{text: missing, failed: true}
 		return m, nil
+	}
+	if m.form.of != nil {
+		return m.acceptForm()
 	}
 	if m.form.id != "" && !m.form.dirty() {
 		m.mode = modeList

@@ -52,7 +52,10 @@ func (m Model) formLayout(width, height int) []part {
 func (m Model) formView(width, height int) []string {
 	f := m.form
 	name := "New " + f.kind.String()
-	if f.id != "" {
+	switch {
+	case f.of != nil:
+		name = "Accept " + m.oneLine(f.of.of.ID, 8) + ", edited"
+	case f.id != "":
 		name = "Edit " + f.kind.String() + " " + m.oneLine(f.id, 8)
 	}
 	right := "not changed"
@@ -70,7 +73,7 @@ func (m Model) formView(width, height int) []string {
 		out = append(out, m.boxLines(p)...)
 	}
 	n := len(m.heading("", "", width, height)) + middle(height)
-	if room := n - len(out); room >= 3 && f.id != "" && f.dirty() {
+	if room := n - len(out); room >= 3 && (f.id != "" || f.of != nil) && f.dirty() {
 		out = append(out, m.wasLines(width, room)...)
 	}
 	return append(filled(out, n), m.ending(width, height)...)

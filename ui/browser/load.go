@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -116,6 +117,9 @@ func read(ctx context.Context, c Config) (lists [tabs][]entry, err error) {
 			lists[to] = append(lists[to], ofNote(n))
 		}
 	}
+	if lists[tabInbox], err = ideas(ctx, c, lists[tabFacts]); err != nil {
+		return lists, err
+	}
 	slices.SortStableFunc(lists[tabTrash], func(a, b entry) int { return b.updated().Compare(a.updated()) })
 	return lists, nil
 }
@@ -167,27 +171,24 @@ func (m Model) hidden(t tab) map[string]bool {
 	return out
 }
 
-// hide leaves a thing out of its list until the store has said whether it
-// forgot it; show puts it back.
-func (m Model) hide(id string, busy bool) Model {
-	next := map[string]bool{id: busy}
-	for k, v := range m.loading.hidden {
-		if k != id {
-			next[k] = v
-		}
+// hide leaves things out of their lists until the store has said whether it
+// did what was asked; show puts them back.
+func (m Model) hide(busy bool, ids ...string) Model {
+	m.loading.hidden = maps.Clone(m.loading.hidden)
+	if m.loading.hidden == nil {
+		m.loading.hidden = map[string]bool{}
 	}
-	m.loading.hidden = next
+	for _, id := range ids {
+		m.loading.hidden[id] = busy
+	}
 	return m.match()
 }
 
-func (m Model) show(id string) Model {
-	next := map[string]bool{}
-	for k, v := range m.loading.hidden {
-		if k != id {
-			next[k] = v
-		}
+func (m Model) show(ids ...string) Model {
+	m.loading.hidden = maps.Clone(m.loading.hidden)
+	for _, id := range ids {
+		delete(m.loading.hidden, id)
 	}
-	m.loading.hidden = next
 	return m.match()
 }
 
@@ -241,10 +242,7 @@ func (m Model) onTitled(msg titled) (Model, tea.Cmd) {
 }
 
 func tabOf(id string) tab {
-	if kindOf(id) == note {
-		return tabNotes
-	}
-	return tabFacts
+	return [...]tab{fact: tabFacts, note: tabNotes, suggestion: tabInbox}[kindOf(id)]
 }
 
 // fail is the line about an error. What was typed stays.

@@ -90,7 +90,7 @@ func (m Model) onMerged(msg merged) (Model, tea.Cmd) {
 		return m.load()
 	}
 	m = m.did(deed{what: didMerge, id: id, before: msg.before, after: msg.entry, other: msg.other})
-	m = m.hide(msg.other, false).patch(msg.entry)
+	m = m.hide(false, msg.other).patch(msg.entry)
 	m.lists[tabFacts] = m.lists[tabFacts].selectID(id)
 	m.notice = notice{text: fmt.Sprintf("Merged %s into %s. %s undoes it; %s is in the trash.",
 		msg.other, id, m.key("browser.undo", "u"), msg.other), stays: true}

@@ -20,6 +20,19 @@ type narrowed struct {
 // any reports whether something may be left out.
 func (n narrowed) any() bool { return n.category != "" || n.tag != "" || n.ids != nil }
 
+// in is what of it counts in a tab: notes have no category, and suggestions are
+// in no list of facts and notes.
+func (n narrowed) in(t tab) narrowed {
+	switch t {
+	case tabNotes:
+		n.category = ""
+	case tabInbox:
+		n.ids = nil
+	default:
+	}
+	return n
+}
+
 // order is how a list is sorted.
 type order int
 
@@ -34,8 +47,11 @@ const (
 
 // word is what the order is called in a tab.
 func (o order) word(t tab) string {
-	if o == byCategory && t == tabNotes {
+	switch {
+	case o == byCategory && t == tabNotes:
 		return "by title"
+	case o == byChange && t == tabInbox:
+		return "newest first"
 	}
 	return [orders]string{"last changed first", "newest first", "most used first", "by category", "best match first"}[o]
 }
@@ -45,7 +61,7 @@ func (m Model) nextOrder() order {
 	o := m.order
 	for {
 		o = (o + 1) % orders
-		if o == byRank && m.narrow.ids == nil || o == byUse && m.tab == tabNotes {
+		if o == byRank && m.narrow.ids == nil || o == byUse && m.tab == tabNotes || m.tab == tabInbox && o != byChange && o != byCategory {
 			continue
 		}
 		return o
@@ -99,7 +115,7 @@ func (e entry) heading() string {
 // passes returns what a tab shows: what was not forgotten a moment ago and goes
 // with the words and with what the lists are narrowed to.
 func (m Model) passes(t tab) func(*entry) bool {
-	words, hidden, n := widget.Words(m.filter.Text()), m.hidden(t), m.narrow
+	words, hidden, n := widget.Words(m.filter.Text()), m.hidden(t), m.narrow.in(t)
 	var only map[string]bool
 	if n.ids != nil {
 		only = make(map[string]bool, len(n.ids))
@@ -108,9 +124,6 @@ func (m Model) passes(t tab) func(*entry) bool {
 		}
 	}
 	category, tag := n.category, widget.Fold(n.tag)
-	if t == tabNotes { // notes have none
-		category = ""
-	}
 	return func(e *entry) bool {
 		switch {
 		case hidden[e.id()] || only != nil && !only[e.id()]:
@@ -126,24 +139,21 @@ func (m Model) passes(t tab) func(*entry) bool {
 
 // filtering reports whether a tab may leave something out.
 func (m Model) filtering(t tab) bool {
-	n := m.narrow
-	if t == tabNotes {
-		n.category = ""
-	}
-	return n.any() || !m.filter.Empty()
+	return m.narrow.in(t).any() || !m.filter.Empty()
 }
 
 // chips say what a tab is narrowed to, in words.
 func (m Model) chips(t tab) string {
 	var parts []string
-	if m.narrow.ids != nil {
-		parts = append(parts, m.narrow.what)
+	n := m.narrow.in(t)
+	if n.ids != nil {
+		parts = append(parts, n.what)
 	}
-	if m.narrow.category != "" && t != tabNotes {
-		parts = append(parts, "category "+m.oneLine(m.narrow.category, 20))
+	if n.category != "" {
+		parts = append(parts, "category "+m.oneLine(n.category, 20))
 	}
-	if m.narrow.tag != "" {
-		parts = append(parts, "#"+m.oneLine(m.narrow.tag, 20))
+	if n.tag != "" {
+		parts = append(parts, "#"+m.oneLine(n.tag, 20))
 	}
 	return strings.Join(parts, " "+m.c.Theme.Ornaments.Dot+" ")
 }

@@ -17,11 +17,17 @@ func (m Model) listLines(l layout) []string {
 		for _, s := range lines {
 			out = append(out, " "+m.c.Theme.Paints.Muted.On(s))
 		}
+		if m.tab == tabFacts {
+			out = append(out, m.proposed(l.list-len(out), l.left)...)
+		}
 		return filled(out, l.list)
 	}
 	top := widget.Scroll(list.top, list.at, len(list.rows), l.list)
 	for n := top; n < len(list.rows) && len(out) < l.list; n++ {
 		out = append(out, m.row(list.entries[list.rows[n]], n == list.at, l.left))
+	}
+	if m.tab == tabFacts {
+		out = append(out, m.proposed(l.list-len(out), l.left)...)
 	}
 	return filled(out, l.list)
 }
@@ -42,6 +48,8 @@ func (m Model) emptyWords() string {
 		return "No facts yet. " + m.key("browser.new", "n") + " writes one; the model saves more when asked to remember."
 	case m.tab == tabNotes:
 		return "No notes yet. " + m.key("browser.new", "n") + " writes one."
+	case m.tab == tabInbox:
+		return "Nothing is proposed. What the model would like to remember, change or forget waits here until you accept or refuse it."
 	default:
 		return "The trash is empty. What is forgotten stays here for 30 days."
 	}
@@ -55,6 +63,13 @@ func (m Model) row(e entry, selected bool, width int) string {
 		mark = "> "
 	case e.id() == m.merging:
 		mark = "+ "
+	}
+	if e.kind == suggestion {
+		line := m.ideaRow(e, mark, width)
+		if selected {
+			return m.c.Theme.Paints.Selected.On(line)
+		}
+		return line
 	}
 	left := mark + render.Pad(m.oneLine(e.id(), 8), 4) + " "
 	right := m.rowEnd(e, width)
@@ -95,6 +110,9 @@ func (m Model) rowEnd(e entry, width int) string {
 		word = "draft"
 	}
 	if width < 56 {
+		if e.opposed != "" {
+			return "contradicted"
+		}
 		return word
 	}
 	var last string
@@ -103,6 +121,8 @@ func (m Model) rowEnd(e entry, width int) string {
 		last = e.kind.String() + ", " + m.local(e.updated()).Format("2 Jan")
 	case e.kind == note:
 		last = m.local(e.updated()).Format("2 Jan 2006")
+	case e.opposed != "":
+		last = "contradicted"
 	case e.fact.Uses == 0:
 		last = "never used"
 	default:

@@ -25,6 +25,7 @@ var update = flag.Bool("update", false, "write the golden screens anew")
 type memory struct {
 	facts harness.Facts
 	notes harness.Notes
+	inbox harness.Inbox
 	now   time.Time
 	fail  error // the next changing call fails with it
 }
@@ -62,6 +63,32 @@ func (f failingFacts) List(ctx context.Context, filter harness.MemoryFilter) ([]
 	return f.Facts.List(ctx, filter)
 }
 
+type failingInbox struct {
+	harness.Inbox
+	m *memory
+}
+
+func (f failingInbox) Accept(ctx context.Context, id string, e harness.FactEdit) (harness.Fact, error) {
+	if err := f.m.failing(); err != nil {
+		return harness.Fact{}, err
+	}
+	return f.Inbox.Accept(ctx, id, e)
+}
+
+func (f failingInbox) Refuse(ctx context.Context, id string) error {
+	if err := f.m.failing(); err != nil {
+		return err
+	}
+	return f.Inbox.Refuse(ctx, id)
+}
+
+func (f failingInbox) Reopen(ctx context.Context, id string) (harness.Suggestion, error) {
+	if err := f.m.failing(); err != nil {
+		return harness.Suggestion{}, err
+	}
+	return f.Inbox.Reopen(ctx, id)
+}
+
 func (m *memory) failing() error {
 	err := m.fail
 	m.fail = nil
@@ -83,7 +110,7 @@ var today = time.Date(2026, 9, 18, 14, 5, 0, 0, time.UTC)
 func empty() *memory {
 	m := &memory{now: today}
 	st := mem.New(func() time.Time { return m.now })
-	m.facts, m.notes = failingFacts{st.Facts(), m}, st.Notes()
+	m.facts, m.notes, m.inbox = failingFacts{st.Facts(), m}, st.Notes(), failingInbox{st.Inbox(), m}
 	return m
 }
 
@@ -159,7 +186,7 @@ func open(tb testing.TB, m *memory, width, height int) *screen {
 	}
 	keys := 0
 	s := &screen{TB: tb, Model: New(tb.Context(), Config{
-		Facts: m.facts, Notes: m.notes, Sessions: titles{}, Theme: theme, Now: func() time.Time { return today },
+		Facts: m.facts, Notes: m.notes, Inbox: m.inbox, Sessions: titles{}, Theme: theme, Now: func() time.Time { return today },
 		NewKey: func() string { keys++; return fmt.Sprintf("key%d", keys) },
 	})}
 	s.send(tea.WindowSizeMsg{Width: width, Height: height})

@@ -19,6 +19,7 @@ const (
 	didChange     // before became after
 	didMake       // after is new
 	didMerge      // other was forgotten, and before became after
+	didDecide     // suggestions were decided
 )
 
 // deed is something done here that undo takes back.
@@ -27,6 +28,7 @@ type deed struct {
 	id            string
 	before, after entry
 	other         string
+	decisions     []decision
 }
 
 // maxDeeds bounds what can be undone.
@@ -71,6 +73,9 @@ func (m Model) undo() (Model, tea.Cmd) {
 		return m.recover(d.id)
 	}
 	m.deeds = m.deeds[:len(m.deeds)-1]
+	if d.what == didDecide {
+		return m.takeDecisionsBack(d.decisions)
+	}
 	ctx, c := m.ctx, m.c
 	return m, func() tea.Msg {
 		e, err := takeBack(ctx, c, d)

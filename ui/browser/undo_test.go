@@ -14,8 +14,8 @@ func TestEverythingIsUndoneInTurn(t *testing.T) {
 	s.keys("o", "e").types("!").keys("ctrl+s").shows("Saved f6 as v5. u undoes it.")
 	s.keys("h", "end", "enter").shows("f6 is as it was in v1 again, now v6. u undoes it.")
 	s.keys("d", "2", "n").types("A new note").keys("ctrl+s").shows("Saved n3. u undoes it.")
-	s.keys("u").shows("n3 is in the trash.", "3 Trash 3").lacks("A new note")
-	s.keys("u").shows("f6 is back", "3 Trash 2")
+	s.keys("u").shows("n3 is in the trash.", "4 Trash 3").lacks("A new note")
+	s.keys("u").shows("f6 is back", "4 Trash 2")
 	s.keys("u").shows(`f6 is as it was before: "VAT id is optional for non-EU customers!"`)
 	s.keys("u").shows(`f6 is as it was before: "VAT id is optional for non-EU customers"`)
 	if s.keys("u"); m.fact(t, "f6").State != harness.StateActive {
@@ -60,8 +60,8 @@ func TestAFactWhoseTwinIsActiveStaysInTheTrash(t *testing.T) {
 	if _, _, err := m.facts.Save(t.Context(), harness.Fact{Text: "prefers table-driven tests."}, ""); err != nil {
 		t.Fatal(err)
 	}
-	s.keys("u").shows(`f4 stays in the trash: f7 says the same now: "prefers table-driven tests."`, "3 Trash 2").selectedIs("f7")
-	s.keys("3").on("f4").keys("u").shows("f4 stays in the trash")
+	s.keys("u").shows(`f4 stays in the trash: f7 says the same now: "prefers table-driven tests."`, "4 Trash 2").selectedIs("f7")
+	s.keys("4").on("f4").keys("u").shows("f4 stays in the trash")
 	if m.fact(t, "f4").State != harness.StateTrashed {
 		t.Error("there are two")
 	}

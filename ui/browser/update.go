@@ -55,6 +55,10 @@ func (m Model) onMine(msg Msg) (Model, tea.Cmd) {
 		return m.onSaved(msg)
 	case tookBack:
 		return m.onTookBack(msg)
+	case decided:
+		return m.onDecided(msg)
+	case undecided:
+		return m.onUndecided(msg)
 	case merged:
 		return m.onMerged(msg)
 	case recalled:
@@ -121,6 +125,9 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	case m.mode == modeChoose:
 		m, cmd := m.onChooseKey(action)
 		return m, cmd, nil
+	case m.mode == modeConfirm:
+		m, cmd := m.onConfirmKey(action)
+		return m, cmd, nil
 	}
 	switch action {
 	case "browser.back":
@@ -140,6 +147,9 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 
 // act does what a key of the list or of the view of one thing asks for.
 func (m Model) act(action string) (Model, tea.Cmd) {
+	if m, cmd, ok := m.onDecideKey(action); ok {
+		return m, cmd
+	}
 	e, _ := m.selected()
 	switch action {
 	case "browser.edit":
@@ -183,16 +193,27 @@ func (m Model) act(action string) (Model, tea.Cmd) {
 		return m.toTab(tabFacts)
 	case "browser.notes":
 		return m.toTab(tabNotes)
+	case "browser.inbox":
+		return m.toTab(tabInbox)
 	case "browser.trash":
 		return m.toTab(tabTrash)
 	case "browser.next":
-		return m.toTab((m.tab + 1) % tabs)
+		return m.toTab(m.beside(1))
 	case "browser.previous":
-		return m.toTab((m.tab + tabs - 1) % tabs)
+		return m.toTab(m.beside(tabs - 1))
 	default:
 		return m.move(action)
 	}
 	return m, nil
+}
+
+// beside is the tab some steps on, without the inbox if there is none.
+func (m Model) beside(by tab) tab {
+	t := (m.tab + by) % tabs
+	if t == tabInbox && !m.hasInbox() {
+		t = (t + by) % tabs
+	}
+	return t
 }
 
 func (m Model) toTab(t tab) (Model, tea.Cmd) {
@@ -289,6 +310,9 @@ func (m Model) onMouse(msg tea.MouseMsg) (Model, tea.Cmd) {
 		return m, nil
 	case modeHistory:
 		return m.onHistoryKey(action)
+	case modeConfirm:
+		m.page.pane = m.page.pane.Wheel(msg)
+		return m, nil
 	case modeChoose:
 		return m.onChooseKey(action)
 	default:

@@ -65,6 +65,8 @@ func (m Model) View(width, height int) string {
 		return widget.Frame(m.formView(width, height), width, height)
 	case modeView:
 		return widget.Frame(m.readView(width, height), width, height)
+	case modeConfirm:
+		return widget.Frame(m.confirmView(width, height), width, height)
 	case modeChoose:
 		return widget.Frame(m.chooseView(width, height), width, height)
 	case modeHistory:
@@ -131,18 +133,13 @@ func (m Model) crossed(l layout, cross string) string {
 // brackets.
 func (m Model) header(width int) string {
 	p := m.c.Theme.Paints
-	name := " " + p.Title.On("Memory") + "  "
+	left := " " + p.Title.On("Memory") + "  " + m.tabTitles(width, "%d %s %s", " ")
 	if width < 60 {
-		name = " "
-	}
-	var b strings.Builder
-	b.WriteString(name)
-	for t, label := range [tabs]string{"Facts", "Notes", "Trash"} {
-		text := fmt.Sprintf("%d %s %s", t+1, label, m.count(tab(t), width))
-		if tab(t) == m.tab {
-			b.WriteString(p.Accent.On("[" + text + "]"))
-		} else {
-			b.WriteString(" " + p.Muted.On(text) + " ")
+		left = ""
+		for _, f := range []struct{ format, gap string }{{"%d %s %s", " "}, {"%[2]s %[3]s", " "}, {"%[2]s %[3]s", ""}, {"%[2].1s %[3]s", ""}} {
+			if left = " " + m.tabTitles(width, f.format, f.gap); render.Width(left) <= width {
+				break
+			}
 		}
 	}
 	right := ""
@@ -154,10 +151,28 @@ func (m Model) header(width int) string {
 	case len(m.drafts) > 1:
 		right = fmt.Sprintf("%d unsaved drafts", len(m.drafts))
 	}
-	if render.Width(b.String())+render.Width(right)+2 > width {
-		right = ""
+	if render.Width(left)+render.Width(right)+2 > width {
+		return render.Fit(left, "", width)
 	}
-	return render.Fit(b.String(), p.Muted.On(right)+" ", width)
+	return render.Fit(left, p.Muted.On(right)+" ", width)
+}
+
+// tabTitles are the tabs with their counts, each in a format of its number, its
+// name and its count. Gap is what stands on both sides of those in the back.
+func (m Model) tabTitles(width int, format, gap string) string {
+	p := m.c.Theme.Paints
+	var b strings.Builder
+	for t, label := range [tabs]string{"Facts", "Notes", "Inbox", "Trash"} {
+		text := fmt.Sprintf(format, t+1, label, m.count(tab(t), width))
+		switch {
+		case tab(t) == tabInbox && !m.hasInbox():
+		case tab(t) == m.tab:
+			b.WriteString(p.Accent.On("[" + text + "]"))
+		default:
+			b.WriteString(gap + p.Muted.On(text) + " ")
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
 }
 
 // count is how many entries a tab has, and how many of them are seen.

@@ -12,9 +12,9 @@ import (
 
 // memoryCommand is `cairn memory`, which is facts and notes together.
 func (a *app) memoryCommand() *cobra.Command {
-	return group("memory", "Facts and notes together: list, find, show, add, edit, forget, restore, export and import",
+	return group("memory", "Facts and notes together, and the suggestions that wait for you",
 		a.memoryList(), a.memorySearch(), a.memoryShow(), a.memoryAdd(), a.memoryEdit(), a.memoryForget(), a.memoryRestore(),
-		a.exportCommand(allKinds()), a.importCommand(allKinds()))
+		a.memoryInbox(), a.exportCommand(allKinds()), a.importCommand(allKinds()))
 }
 
 // kinds says which of the two a command is about.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +30,7 @@ import (
 //	waiting ID TEXT       leaves a run that waits for decisions, and the real engine: $RUN, $CALL1, $DIGEST
 //	crash ID TEXT         leaves a run that died while a tool ran: $RUN
 //	real                  lets the program use the real engine, with tools
+//	suggest FILE          files the suggestions of a file, a JSON object each
 //	types FILE            is what is typed at the next program's terminal
 //	damage                lets a check of the store find it damaged
 //	tty                   makes standard output and error terminals from now on
@@ -61,7 +63,8 @@ func TestScripts(t *testing.T) {
 			"types": func(ts *testscript.TestScript, _ bool, args []string) {
 				world(ts).input, world(ts).typed = ts.ReadFile(args[0]), true
 			},
-			"halt": halt, "waiting": waiting, "crash": crash,
+			"suggest": fileSuggestions,
+			"halt":    halt, "waiting": waiting, "crash": crash,
 			"real":   func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).decides = true },
 			"damage": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).damaged = harness.ErrDamaged },
 			"tty":    func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).tty = true },
@@ -117,7 +120,7 @@ func setupScript(env *testscript.Env) error {
 func (w *scriptWorld) open() Store {
 	return Store{
 		Sessions: w.store.Sessions(), Transcript: w.store.Transcript(), Owners: w.store.Owners(),
-		Drafts: w.store.Drafts(), Prompts: w.store.Prompts(), Facts: w.store.Facts(), Notes: w.store.Notes(),
+		Drafts: w.store.Drafts(), Prompts: w.store.Prompts(), Facts: w.store.Facts(), Notes: w.store.Notes(), Inbox: w.store.Inbox(),
 		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Grants: w.store.Grants(),
 		Native: w.store,
 	}
@@ -185,4 +188,16 @@ func runScript(ts *testscript.TestScript, args []string) int {
 	s.InTTY = w.input == "" || w.typed
 	w.input, w.typed = "", false
 	return Main(context.Background(), s, args, w.wire())
+}
+
+// fileSuggestions is the command suggest.
+func fileSuggestions(ts *testscript.TestScript, _ bool, args []string) {
+	from := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	for from.More() {
+		var s harness.Suggestion
+		ts.Check(from.Decode(&s))
+		if _, filed, err := world(ts).store.Inbox().Put(context.Background(), s, ""); err != nil || !filed {
+			ts.Fatalf("suggest %q: filed %t, %v", s.Text, filed, err)
+		}
+	}
 }

@@ -137,8 +137,9 @@ func TestReadingMakesNoStore(t *testing.T) {
 	for args, want := range map[string]int{
 		"sessions list": ExitDone, "sessions list --json": ExitDone, "search x": ExitDone, "facts list": ExitDone,
 		"notes list": ExitDone, "memory list": ExitDone, "memory list --json": ExitDone, "memory search x": ExitDone,
-		"memory export - f1": ExitNotFound,
-		"memory forget n1":   ExitNotFound, "runs list": ExitDone, "sessions show x": ExitNotFound, "sessions rm x": ExitNotFound,
+		"memory export - f1":       ExitNotFound,
+		"memory inbox list --json": ExitDone, "memory inbox accept --all -q": ExitDone, "memory inbox accept i1": ExitNotFound, "memory inbox reopen i1": ExitNotFound,
+		"memory forget n1": ExitNotFound, "runs list": ExitDone, "sessions show x": ExitNotFound, "sessions rm x": ExitNotFound,
 		"facts show f1": ExitNotFound, "notes edit n1 --pin": ExitNotFound, "runs resume x": ExitNotFound,
 		"runs approve x --yes": ExitNotFound, "runs show x": ExitNotFound, "permissions revoke g1": ExitNotFound,
 	} {

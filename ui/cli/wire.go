@@ -87,9 +87,11 @@ type Store struct {
 	Prompts    harness.Prompts
 	Facts      harness.Facts
 	Notes      harness.Notes
-	Search     harness.Searcher
-	Watch      harness.Watcher
-	Runs       Runs
+	// Inbox keeps the suggested facts; nil where there are none.
+	Inbox  harness.Inbox
+	Search harness.Searcher
+	Watch  harness.Watcher
+	Runs   Runs
 	// Grants are the standing permissions; nil where none can be kept.
 	Grants harness.Grants
 	// Native is the store behind it, for an engine that shares it.

@@ -50,6 +50,9 @@ func (m Model) Stream(ctx context.Context, r model.Request, emit func(model.Delt
 	if err := ctx.Err(); err != nil {
 		return model.Reply{}, err
 	}
+	if r.Purpose == model.PurposeDistill {
+		return readFor(r), nil
+	}
 	p := plan(r)
 	text, cut := limited(p.text, r.MaxOutput)
 	if err := m.stream(ctx, text, emit); err != nil {

@@ -1,0 +1,180 @@
+package distill
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"cairn/harness"
+	"cairn/harness/model"
+)
+
+// prompt is what the model is told.
+//
+//go:embed prompt.md
+var prompt string
+
+const (
+	// maxFacts bounds what one answer may suggest; lengths are in characters.
+	maxFacts    = 5
+	maxFact     = 2_000
+	maxCategory = 60
+	maxTags     = 20
+	maxTag      = 60
+	maxQuote    = 300
+	maxWhy      = 300
+)
+
+// document is what the model reads: JSON, so that no text can leave its place.
+type document struct {
+	Known    []known `json:"known"`
+	Messages []said  `json:"messages"`
+}
+
+type known struct {
+	ID       string `json:"id"`
+	Text     string `json:"text"`
+	Category string `json:"category"`
+}
+
+// idea is one fact of an answer.
+type idea struct {
+	Action   string   `json:"action"`
+	Fact     string   `json:"fact"`
+	Text     string   `json:"text"`
+	Category string   `json:"category"`
+	Tags     []string `json:"tags"`
+	Source   int      `json:"source"`
+	Quote    string   `json:"quote"`
+	Why      string   `json:"why"`
+	Against  []string `json:"against"`
+}
+
+// ask lets a model read a part.
+func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s harness.Session, p part) ([]harness.Suggestion, harness.Usage, error) {
+	facts, err := d.known(ctx, p)
+	if err != nil {
+		return nil, harness.Usage{}, err
+	}
+	doc := document{Known: make([]known, 0, len(facts)), Messages: p.messages}
+	for _, f := range facts {
+		doc.Known = append(doc.Known, known{f.ID, f.Text, f.Category})
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, harness.Usage{}, fmt.Errorf("write what is to be read: %w", err)
+	}
+	r := model.Request{
+		System: prompt, Messages: []harness.Message{harness.UserText(string(text))},
+		MaxOutput: replyTokens(info), Purpose: model.PurposeDistill,
+	}
+	reply, err := m.Stream(ctx, r, func(model.Delta) {})
+	if err != nil {
+		return nil, harness.Usage{}, err
+	}
+	usage := info.Cost(reply.Usage)
+	answer := harness.Message{Parts: reply.Parts}.Text()
+	ideas, err := parse(answer)
+	if err != nil {
+		// The words are not logged: they are about a person.
+		d.Log.Warn("what was distilled cannot be read", slog.String("session", string(s.ID)), slog.String("error", err.Error()))
+		return nil, usage, nil
+	}
+	var all []harness.Suggestion
+	for _, i := range ideas[:min(len(ideas), maxFacts)] {
+		if one, ok := i.suggestion(s.ID, p, facts); ok {
+			all = append(all, one)
+		}
+	}
+	return all, usage, nil
+}
+
+// parse reads an answer. Text around the object, such as a fence, is passed over.
+func parse(answer string) ([]idea, error) {
+	for from := range len(answer) {
+		if answer[from] != '{' {
+			continue
+		}
+		var got struct {
+			Facts *[]idea `json:"facts"`
+		}
+		dec := json.NewDecoder(strings.NewReader(answer[from:]))
+		if err := dec.Decode(&got); err == nil && got.Facts != nil {
+			return *got.Facts, nil
+		} else if from > maxPreamble {
+			break
+		}
+	}
+	return nil, fmt.Errorf("an answer of %d bytes has no list of facts", len(answer))
+}
+
+// maxPreamble bounds how much text may stand before the list of facts, in bytes.
+const maxPreamble = 4_000
+
+// suggestion checks an idea against what was read. One that does not hold is
+// left out.
+func (i idea) suggestion(id harness.SessionID, p part, facts []harness.Fact) (harness.Suggestion, bool) {
+	from, ok := p.user(i.Source)
+	if !ok {
+		return harness.Suggestion{}, false
+	}
+	s := harness.Suggestion{
+		Kind: harness.SuggestionKind(i.Action), Text: inert(i.Text), Category: inert(i.Category), Why: clip(inert(i.Why), maxWhy),
+		Source: harness.Source{Session: id, Message: from.N, Quote: quote(i.Quote, from.Text)}, By: harness.ByDistilled,
+	}
+	s.Own = from.own && s.Source.Quote != ""
+	for _, t := range i.Tags {
+		if t = inert(t); t != "" && utf8.RuneCountInString(t) <= maxTag && len(s.Tags) < maxTags {
+			s.Tags = append(s.Tags, t)
+		}
+	}
+	for _, a := range i.Against {
+		if a != i.Fact && find(facts, a) != nil && !slices.Contains(s.Against, a) {
+			s.Against = append(s.Against, a)
+		}
+	}
+	if utf8.RuneCountInString(s.Text) > maxFact || utf8.RuneCountInString(s.Category) > maxCategory {
+		return s, false
+	}
+	if s.Kind == harness.SuggestAdd {
+		return s, s.Text != ""
+	}
+	about := find(facts, i.Fact)
+	if about == nil {
+		return s, false
+	}
+	s.Fact, s.Revision = about.ID, about.Revision
+	return s, s.Kind == harness.SuggestChange && s.Text != "" || s.Kind == harness.SuggestRetire
+}
+
+func find(facts []harness.Fact, id string) *harness.Fact {
+	for n := range facts {
+		if facts[n].ID == id {
+			return &facts[n]
+		}
+	}
+	return nil
+}
+
+// quote returns the words as they stand in the message, "" if they do not.
+func quote(words, text string) string {
+	folded := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+	words = strings.Join(strings.Fields(inert(words)), " ")
+	if words == "" || !strings.Contains(folded(text), folded(words)) {
+		return ""
+	}
+	return clip(words, maxQuote)
+}
+
+// clip cuts a text to a number of characters.
+func clip(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,200 @@
+// Package distill reads finished turns with the agent's own model and suggests
+// what is worth remembering. The one thing to know: what it finds only waits in
+// the inbox; a fact it becomes when a person says so, or in [Auto] if it adds
+// what the person said themselves.
+package distill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/model"
+)
+
+// Mode says what becomes of what is found.
+type Mode string
+
+// The modes.
+const (
+	// Auto keeps additions whose source is the user's own words; the rest waits.
+	Auto Mode = "auto"
+	// Ask lets everything wait in the inbox.
+	Ask Mode = "ask"
+	// Off reads nothing.
+	Off Mode = "off"
+)
+
+// ParseMode reads a mode; the empty text is [Ask].
+func ParseMode(text string) (Mode, error) {
+	switch m := Mode(text); m {
+	case Auto, Ask, Off:
+		return m, nil
+	case "":
+		return Ask, nil
+	default:
+		return "", fmt.Errorf("%q is no way to distil facts: it is auto, ask or off", text)
+	}
+}
+
+const (
+	// maxCalls bounds the model calls of one reading, maxStartCalls those of one
+	// [Distiller.CatchUp].
+	maxCalls      = 3
+	maxStartCalls = 5
+	// recentSessions and recentDays bound what is caught up with.
+	recentSessions = 20
+	recentDays     = 7
+)
+
+// Distiller reads conversations. Its fields are set before the first use; then it
+// is safe for concurrent use.
+type Distiller struct {
+	Inbox      harness.Inbox
+	Facts      harness.Facts
+	Transcript harness.Transcript
+	Sessions   harness.Sessions
+	Owners     harness.Owners
+	Mode       Mode
+	// Model returns what reads a session, what is known of it, and its name as
+	// "provider/model".
+	Model func(ctx context.Context, s harness.Session) (model.Model, model.Info, string, error)
+	// Holder is this process, for the moments in which it holds a session that
+	// nobody has open.
+	Holder harness.Holder
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+// Found is what a reading came to.
+type Found struct {
+	// Suggested wait in the inbox.
+	Suggested []harness.Suggestion
+	// Accepted are facts that were kept at once.
+	Accepted []harness.Fact
+	calls    int
+}
+
+func (f *Found) add(other Found) {
+	f.Suggested = append(f.Suggested, other.Suggested...)
+	f.Accepted = append(f.Accepted, other.Accepted...)
+	f.calls += other.calls
+}
+
+// Session reads what of the session under l was not read yet, in at most three
+// model calls. If nothing is new it asks no model. After an error of the model
+// what was read before it is kept, and the rest is read another time.
+func (d *Distiller) Session(ctx context.Context, l harness.Lease) (Found, error) {
+	return d.read(ctx, l.Session, maxCalls, func(h harness.Harvest) ([]harness.Suggestion, error) {
+		return d.Inbox.Deliver(ctx, l, h)
+	})
+}
+
+// CatchUp reads what earlier starts left unread: of the sessions used last that
+// nobody has open. It makes a few model calls at most, and holds a session only
+// while it stores what it found. An error ends it; what is left is for the next
+// start.
+func (d *Distiller) CatchUp(ctx context.Context) (Found, error) {
+	var all Found
+	if d.Mode == Off {
+		return all, nil
+	}
+	sessions, err := d.Sessions.List(ctx, harness.SessionFilter{Limit: recentSessions})
+	if err != nil {
+		return all, fmt.Errorf("distil what is left: %w", err)
+	}
+	since := d.Now().AddDate(0, 0, -recentDays)
+	for _, s := range sessions {
+		if s.Owner != nil || s.OpenRun != "" || s.Updated.Before(since) || all.calls >= maxStartCalls {
+			continue
+		}
+		found, err := d.read(ctx, s.ID, maxStartCalls-all.calls, func(h harness.Harvest) ([]harness.Suggestion, error) {
+			return d.deliverFree(ctx, s, h)
+		})
+		all.add(found)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// deliverFree stores a harvest of a session that nobody has open.
+func (d *Distiller) deliverFree(ctx context.Context, s harness.Session, h harness.Harvest) ([]harness.Suggestion, error) {
+	l, err := d.Owners.Acquire(ctx, s, d.Holder)
+	if err != nil {
+		return nil, err
+	}
+	filed, err := d.Inbox.Deliver(ctx, l, h)
+	return filed, errors.Join(err, d.Owners.Release(context.WithoutCancel(ctx), l))
+}
+
+// read reads the unread part of a session in pieces.
+func (d *Distiller) read(ctx context.Context, id harness.SessionID, calls int, deliver func(harness.Harvest) ([]harness.Suggestion, error)) (Found, error) {
+	var all Found
+	for d.Mode != Off && all.calls < calls {
+		s, err := d.Sessions.Get(ctx, id)
+		if errors.Is(err, harness.ErrNotFound) {
+			return all, nil // nothing was said yet, or it was deleted
+		}
+		if err != nil {
+			return all, fmt.Errorf("distil session %s: %w", id, err)
+		}
+		if s.NoMemory || s.Distilled >= s.Records {
+			return all, nil
+		}
+		found, more, err := d.piece(ctx, s, deliver)
+		all.add(found)
+		switch {
+		case errors.Is(err, harness.ErrStale), errors.Is(err, harness.ErrLost):
+			return all, nil // somebody else read it
+		case err != nil:
+			if _, held := harness.AsHeld(err); held {
+				return all, nil
+			}
+			return all, fmt.Errorf("distil session %s: %w", id, err)
+		case !more:
+			return all, nil
+		}
+	}
+	return all, nil
+}
+
+// piece reads the next part of a session and delivers what it finds.
+func (d *Distiller) piece(ctx context.Context, s harness.Session, deliver func(harness.Harvest) ([]harness.Suggestion, error)) (found Found, more bool, err error) {
+	p, err := d.next(ctx, s)
+	if err != nil || p.to == s.Distilled {
+		return found, false, err
+	}
+	h := harness.Harvest{From: s.Distilled, To: p.to}
+	if p.worth() {
+		m, info, name, err := d.Model(ctx, s)
+		if err != nil {
+			return found, false, err
+		}
+		found.calls++
+		if h.Suggestions, h.Usage, err = d.ask(ctx, m, info, s, p); err != nil {
+			return found, false, err
+		}
+		h.Model = name
+	}
+	filed, err := deliver(h)
+	if err != nil {
+		return found, false, err
+	}
+	for _, one := range filed {
+		if d.Mode == Auto && one.Kind == harness.SuggestAdd && one.Own && len(one.Against) == 0 {
+			f, err := d.Inbox.Accept(ctx, one.ID, harness.FactEdit{})
+			if err == nil {
+				found.Accepted = append(found.Accepted, f)
+				continue
+			}
+			d.Log.Warn("accept what was distilled", slog.String("suggestion", one.ID), slog.String("error", err.Error()))
+		}
+		found.Suggested = append(found.Suggested, one)
+	}
+	return found, p.more, nil
+}

@@ -25,7 +25,7 @@ type shelf struct {
 func (s *shelf) List(_ context.Context, f harness.MemoryFilter) ([]harness.Fact, error) {
 	var found []harness.Fact
 	for _, fact := range s.facts {
-		if matches(f.Query, fact.Text) {
+		if matches(f.Query, fact.Text) && (fact.Pinned || !f.Pinned) {
 			found = append(found, fact)
 		}
 	}
@@ -40,7 +40,7 @@ type board struct {
 func (b *board) List(_ context.Context, f harness.MemoryFilter) ([]harness.Note, error) {
 	var found []harness.Note
 	for _, n := range b.notes {
-		if matches(f.Query, n.Title+" "+n.Body) {
+		if matches(f.Query, n.Title+" "+n.Body) && (n.Pinned || !f.Pinned) {
 			found = append(found, n)
 		}
 	}

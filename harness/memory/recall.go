@@ -55,7 +55,7 @@ func (c *Composer) recallFacts(ctx context.Context, query string) ([]item, error
 	if c.Facts == nil {
 		return nil, nil
 	}
-	all, err := c.Facts.List(ctx, harness.MemoryFilter{})
+	pinned, err := c.Facts.List(ctx, harness.MemoryFilter{Pinned: true})
 	if err != nil {
 		return nil, fmt.Errorf("recall facts: %w", err)
 	}
@@ -67,7 +67,7 @@ func (c *Composer) recallFacts(ctx context.Context, query string) ([]item, error
 		}
 	}
 	var items []item
-	for _, f := range append(pinnedFacts(all), found...) {
+	for _, f := range append(pinned, found...) {
 		if f.State == harness.StateActive {
 			items = append(items, item{id: f.ID, line: recall.FactLine(f), pinned: f.Pinned})
 		}
@@ -75,25 +75,14 @@ func (c *Composer) recallFacts(ctx context.Context, query string) ([]item, error
 	return items, err
 }
 
-func pinnedFacts(all []harness.Fact) []harness.Fact {
-	var pinned []harness.Fact
-	for _, f := range all {
-		if f.Pinned {
-			pinned = append(pinned, f)
-		}
-	}
-	return pinned
-}
-
 func (c *Composer) recallNotes(ctx context.Context, session harness.SessionID, query string) ([]item, error) {
 	if c.Notes == nil {
 		return nil, nil
 	}
-	all, err := c.Notes.List(ctx, harness.MemoryFilter{Session: session})
+	notes, err := c.Notes.List(ctx, harness.MemoryFilter{Session: session, Pinned: true})
 	if err != nil {
 		return nil, fmt.Errorf("recall notes: %w", err)
 	}
-	notes := slices.DeleteFunc(all, func(n harness.Note) bool { return !n.Pinned })
 	if query != "" {
 		var found []harness.Note
 		found, err = c.Notes.List(ctx, harness.MemoryFilter{Query: query, Session: session, Limit: maxMatches})

@@ -44,13 +44,13 @@ type forgetIn struct {
 // of one reply run in order, because they may be about the same fact.
 func (m memory) updateTool() (tool.Tool, error) {
 	return tool.New(UpdateTool, "Change something remembered that is out of date or wrong; what it was stays in its history. What is left out stays as it is.",
-		m.update, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Idempotent), tool.WithJudge(judge("change")),
+		m.update, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Idempotent), tool.WithJudge(m.judge("change")),
 		tool.WithPropose(proposing(m.proposeUpdate)), tool.Sequential())
 }
 
 func (m memory) forgetTool() (tool.Tool, error) {
 	return tool.New(ForgetTool, "Forget something remembered because the user asks for it. It goes to the trash, from where the user can bring it back.",
-		m.forget, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Idempotent), tool.WithJudge(judge("wish to forget")),
+		m.forget, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Idempotent), tool.WithJudge(m.judge("wish to forget")),
 		tool.WithPropose(proposing(m.proposeForget)), tool.Sequential())
 }
 
@@ -248,6 +248,11 @@ func (m memory) update(ctx context.Context, c tool.Call, in updateIn) (string, e
 	if err := ch.was.unchanged(c); err != nil {
 		return "", err
 	}
+	if f := ch.was.fact; f != nil && m.suggests(c) {
+		return m.suggest(ctx, c, harness.Suggestion{
+			Kind: harness.SuggestChange, Fact: f.ID, Revision: f.Revision, Text: in.Text, Category: in.Category, Tags: in.Tags, Why: in.Why,
+		})
+	}
 	var now entry
 	if ch.was.fact != nil {
 		var f harness.Fact
@@ -284,6 +289,9 @@ func (m memory) forget(ctx context.Context, c tool.Call, in forgetIn) (string, e
 	}
 	if err := e.unchanged(c); err != nil {
 		return "", err
+	}
+	if e.fact != nil && m.suggests(c) {
+		return m.suggest(ctx, c, harness.Suggestion{Kind: harness.SuggestRetire, Fact: e.fact.ID, Revision: e.fact.Revision, Why: in.Why})
 	}
 	if e.fact != nil {
 		err = m.facts.Forget(ctx, e.id())

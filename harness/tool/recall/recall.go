@@ -69,10 +69,17 @@ const (
 // forget_memory for the stores given. Either may be nil; without any nothing is
 // added. An application's own tools may use the same stores.
 func RegisterMemoryTools(set *tool.Set, facts harness.Facts, notes harness.Notes) error {
+	return RegisterUnattended(set, facts, notes, nil)
+}
+
+// RegisterUnattended is [RegisterMemoryTools] where nobody can be asked: what
+// would have to be asked about a fact becomes a suggestion in the inbox, and the
+// tool says so. A nil inbox asks as ever.
+func RegisterUnattended(set *tool.Set, facts harness.Facts, notes harness.Notes, inbox harness.Inbox) error {
 	if facts == nil && notes == nil {
 		return nil
 	}
-	m := memory{facts: facts, notes: notes}
+	m := memory{facts: facts, notes: notes, inbox: inbox}
 	for _, of := range []func() (tool.Tool, error){m.saveTool, m.recallTool, m.updateTool, m.forgetTool} {
 		t, err := of()
 		if err == nil {
@@ -87,7 +94,7 @@ func RegisterMemoryTools(set *tool.Set, facts harness.Facts, notes harness.Notes
 
 func (m memory) saveTool() (tool.Tool, error) {
 	return tool.New(SaveTool, "Keep something for later conversations, "+m.layers()+". Only lasting things that the user said or asked to keep; never keys or passwords.",
-		m.save, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Idempotent), tool.WithJudge(judge("memory")))
+		m.save, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Idempotent), tool.WithJudge(m.judge("memory")))
 }
 
 func (m memory) recallTool() (tool.Tool, error) {
@@ -96,9 +103,9 @@ func (m memory) recallTool() (tool.Tool, error) {
 }
 
 // judge lets the model write on its own only what can come from the user alone.
-func judge(what string) func(tool.Call) (tool.Permission, string) {
+func (m memory) judge(what string) func(tool.Call) (tool.Permission, string) {
 	return func(c tool.Call) (tool.Permission, string) {
-		if c.Foreign {
+		if c.Foreign && !m.suggestible(c) {
 			return tool.Ask, "text of a tool, a file or a server entered this turn before, so the " + what + " may not come from you"
 		}
 		return tool.Allow, ""
@@ -109,6 +116,8 @@ func judge(what string) func(tool.Call) (tool.Permission, string) {
 type memory struct {
 	facts harness.Facts
 	notes harness.Notes
+	// inbox takes what nobody can be asked about; nil if somebody can.
+	inbox harness.Inbox
 }
 
 // layers says in words what there is.
@@ -230,6 +239,9 @@ func longest(words []string) string {
 }
 
 func (m memory) saveFact(ctx context.Context, c tool.Call, in saveIn) (string, error) {
+	if m.suggests(c) {
+		return m.suggest(ctx, c, harness.Suggestion{Kind: harness.SuggestAdd, Text: in.Content, Category: in.Category, Tags: in.Tags})
+	}
 	category := in.Category
 	if category == "" {
 		category = harness.DefaultCategory

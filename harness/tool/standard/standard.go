@@ -26,6 +26,9 @@ type Options struct {
 	// given.
 	Facts harness.Facts
 	Notes harness.Notes
+	// Inbox takes what the model wants to remember on the word of others, if
+	// nobody can be asked; nil if somebody can.
+	Inbox harness.Inbox
 	// History is where earlier conversations are searched; without its Search
 	// there is no tool for it.
 	History recall.History
@@ -54,7 +57,7 @@ func New(o Options) (*tool.Set, error) {
 		set.Redact = tool.NewRedactor(o.Secrets).Redact
 	}
 	for _, register := range []func() error{
-		func() error { return recall.RegisterMemoryTools(set, o.Facts, o.Notes) },
+		func() error { return recall.RegisterUnattended(set, o.Facts, o.Notes, o.Inbox) },
 		func() error { return recall.RegisterHistoryTool(set, o.History) },
 		func() error { return files.Register(set, files.Options{Roots: o.Roots}) },
 		func() error { return shell.Register(set, shell.Options{Env: o.Env, Timeout: o.CommandTimeout}) },

@@ -1,0 +1,161 @@
+package snapshot
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"cairn/harness"
+)
+
+// envelope is what a file holds. The checksum is that of the document's JSON
+// without white space, so that a file may be indented and still be the same.
+type envelope struct {
+	Version  int             `json:"cairn_snapshot"`
+	SHA256   string          `json:"sha256"`
+	Document json.RawMessage `json:"document"`
+}
+
+// version1 is a document as version 1 has it.
+type version1 struct {
+	Document
+
+	Extensions map[string]state `json:"extensions,omitempty"`
+}
+
+// state is the state of one extension with its own checksum.
+type state struct {
+	SHA256 string          `json:"sha256"`
+	State  json.RawMessage `json:"state"`
+}
+
+// Encode returns the file of a document. The bytes of its artifacts are not in it.
+func Encode(d Document) ([]byte, error) {
+	if err := check(d); err != nil {
+		return nil, fmt.Errorf("encode snapshot %s: %w: %w", d.ID, ErrInvalid, err)
+	}
+	v := version1{Document: d}
+	for _, name := range slices.Sorted(maps.Keys(d.Extensions)) {
+		raw, err := compact(d.Extensions[name])
+		if err != nil {
+			return nil, fmt.Errorf("encode snapshot %s: %w: state of extension %q: %w", d.ID, ErrInvalid, name, err)
+		}
+		if v.Extensions == nil {
+			v.Extensions = map[string]state{}
+		}
+		v.Extensions[name] = state{digest(raw), raw}
+	}
+	doc, err := marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode snapshot %s: %w: %w", d.ID, ErrInvalid, err)
+	}
+	file, err := marshal(envelope{Version, digest(doc), doc})
+	if err != nil {
+		return nil, fmt.Errorf("encode snapshot %s: %w", d.ID, err)
+	}
+	return append(file, '\n'), nil
+}
+
+// Decode reads the file of a document. It is strict: a version or field that it
+// does not know, a wrong checksum and a truncated file are errors that say so.
+func Decode(file []byte) (Document, error) {
+	d, err := decode(file)
+	if err != nil {
+		return Document{}, fmt.Errorf("decode snapshot: %w", err)
+	}
+	return d, nil
+}
+
+func decode(file []byte) (Document, error) {
+	// The version comes first: what else a later one holds is unknown.
+	var head struct {
+		Version *int `json:"cairn_snapshot"`
+	}
+	switch err := one(file, &head, false); {
+	case err != nil:
+		return Document{}, err
+	case head.Version == nil:
+		return Document{}, fmt.Errorf("%w: it has no version, so it is no snapshot of cairn", harness.ErrDamaged)
+	case *head.Version > Version:
+		return Document{}, fmt.Errorf("%w: version %d, this cairn reads up to %d", harness.ErrNewer, *head.Version, Version)
+	case *head.Version < 1:
+		return Document{}, fmt.Errorf("%w: version %d never existed", harness.ErrDamaged, *head.Version)
+	}
+	var e envelope
+	if err := one(file, &e, true); err != nil {
+		return Document{}, err
+	}
+	doc, err := compact(e.Document)
+	if err != nil {
+		return Document{}, fmt.Errorf("%w: the document: %w", harness.ErrDamaged, err)
+	}
+	if sum := digest(doc); sum != e.SHA256 {
+		return Document{}, fmt.Errorf("%w: checksum mismatch: the document has sha256 %s, want %s", harness.ErrDamaged, sum, e.SHA256)
+	}
+	var v version1
+	if err := one(doc, &v, true); err != nil {
+		return Document{}, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Extensions)) {
+		s := v.Extensions[name]
+		if digest(s.State) != s.SHA256 {
+			return Document{}, fmt.Errorf("%w: checksum mismatch in the state of extension %q", harness.ErrDamaged, name)
+		}
+		if v.Document.Extensions == nil {
+			v.Document.Extensions = map[string]json.RawMessage{}
+		}
+		v.Document.Extensions[name] = s.State
+	}
+	if err := check(v.Document); err != nil {
+		return Document{}, fmt.Errorf("%w: %w", harness.ErrDamaged, err)
+	}
+	return v.Document, nil
+}
+
+// one decodes raw, which must be one JSON value and nothing after it.
+func one(raw []byte, into any, strict bool) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if strict {
+		dec.DisallowUnknownFields()
+	}
+	switch err := dec.Decode(into); {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: truncated after %d bytes", harness.ErrDamaged, len(raw))
+	case err != nil:
+		return fmt.Errorf("%w: %w", harness.ErrDamaged, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: something follows the end at byte %d", harness.ErrDamaged, dec.InputOffset())
+	}
+	return nil
+}
+
+// marshal returns v as JSON in which < and & stand for themselves.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return compact(b.Bytes())
+}
+
+func compact(raw []byte) ([]byte, error) {
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

@@ -220,7 +220,7 @@ func (a *app) setup() (Setup, error) {
 		engine = a.wire.Engines[0]
 	}
 	return Setup{
-		Config: c, DataDir: c.Dir, Engine: engine, Ephemeral: a.flags.ephemeral, Interactive: a.interactive,
+		Config: c, DataDir: c.Dir, Engine: engine, Ephemeral: a.flags.ephemeral, Distill: c.distillFor(a.flags.ephemeral), Interactive: a.interactive,
 		Getenv: a.s.Getenv, Now: a.s.Now, Log: log,
 	}, nil
 }

@@ -48,9 +48,10 @@ func (a *app) completeFlags(root *cobra.Command) error {
 		"model": func(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 			return a.offer(cmd, start, a.modelNames)
 		},
-		"theme":   cobra.FixedCompletions(a.themeNames(), cobra.ShellCompDirectiveNoFileComp),
-		"approve": cobra.FixedCompletions(approveModes(), cobra.ShellCompDirectiveNoFileComp),
-		"allow":   a.completeRule, "deny": a.completeRule,
+		"theme":     cobra.FixedCompletions(a.themeNames(), cobra.ShellCompDirectiveNoFileComp),
+		distillFlag: cobra.FixedCompletions(distillModes(), cobra.ShellCompDirectiveNoFileComp),
+		"approve":   cobra.FixedCompletions(approveModes(), cobra.ShellCompDirectiveNoFileComp),
+		"allow":     a.completeRule, "deny": a.completeRule,
 		"engine": cobra.FixedCompletions(a.wire.Engines, cobra.ShellCompDirectiveNoFileComp),
 	} {
 		if err := root.RegisterFlagCompletionFunc(flag, complete); err != nil {

@@ -7,7 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+
+	"cairn/harness/memory"
 )
 
 // Config is the settled configuration of one start. What a session has set for
@@ -21,6 +24,12 @@ type Config struct {
 	Mouse    bool
 	Plain    bool
 	NoMemory bool
+	// Distill says what becomes of what the model finds worth keeping after a
+	// turn: [DistillAuto], [DistillAsk] or [DistillOff]. It is as configured; what
+	// counts for a start is in [Setup].
+	Distill string
+	// RecallTokens bounds the recalled text of a request.
+	RecallTokens int
 	// Dir holds the store.
 	Dir string
 	// Providers and Models are what the user's file says of them, by name.
@@ -107,6 +116,8 @@ func settings() []setting {
 		{key: "mouse", def: "true", bool: true},
 		{key: "plain", env: "ACCESSIBLE", def: "false", bool: true},
 		{key: "no_memory", def: "false", bool: true},
+		{key: keyDistill, env: "CAIRN_DISTILL", def: DistillAsk},
+		{key: keyRecall, def: strconv.Itoa(memory.DefaultRecallBudget)},
 		{key: "dir", env: "CAIRN_DIR"},
 	}
 }
@@ -150,6 +161,9 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
 	c.Mouse, c.Plain = c.values["mouse"].Value == "true", c.values["plain"].Value == "true"
 	c.NoMemory = c.values["no_memory"].Value == "true"
+	if err := c.settleMemory(); err != nil {
+		return c, err
+	}
 	if err := c.settleSystem(s); err != nil {
 		return c, err
 	}
@@ -171,8 +185,11 @@ func truth(v string) string {
 
 // flagOf names the flag that sets a key.
 func flagOf(key string) string {
-	if key == "mouse" {
+	switch key {
+	case "mouse":
 		return "no-mouse"
+	case keyDistill:
+		return distillFlag
 	}
 	return strings.ReplaceAll(key, "_", "-")
 }

@@ -35,6 +35,7 @@ type file struct {
 
 	Permissions *permissionsTable `toml:"permissions"`
 	Tools       *toolsTable       `toml:"tools"`
+	Memory      *memoryTable      `toml:"memory"`
 
 	// Keys is RawKeys, checked; plain are the plain keys that are set.
 	Keys  map[string]KeyList `toml:"-"`
@@ -43,9 +44,11 @@ type file struct {
 
 // tables are the keys that are allowed below each table of a configuration.
 func tables() map[string][]string {
-	top := []string{"providers", "models", "keys", "permissions", "tools"}
+	top := []string{"providers", "models", "keys", "permissions", "tools", "memory"}
 	for _, k := range settings() {
-		top = append(top, k.key)
+		if !strings.Contains(k.key, ".") {
+			top = append(top, k.key)
+		}
 	}
 	return map[string][]string{
 		"":          top,
@@ -54,6 +57,7 @@ func tables() map[string][]string {
 
 		"permissions": {"allow", "ask", "deny", "approve"},
 		"tools":       {"roots", "env", "private_addresses", "command_timeout", "off"},
+		"memory":      {"distill", "recall_tokens"},
 	}
 }
 
@@ -128,6 +132,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 	}
 	err = errors.Join(
 		f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data), f.checkPermissions(path, data), f.checkTools(path, data),
+		f.checkMemory(path, data),
 	)
 	if err != nil {
 		return f, err
@@ -151,6 +156,7 @@ func (f file) plainValues() map[string]string {
 			plain[key] = strconv.FormatBool(*v)
 		}
 	}
+	f.Memory.plainValues(plain)
 	return plain
 }
 
@@ -160,11 +166,11 @@ func (f file) harmless(path string, data []byte) error {
 	plain := f.plainValues()
 	for _, k := range settings() {
 		if _, set := plain[k.key]; set && !k.project {
-			return notByProject(path, lineOf(data, k.key), k.key)
+			return notByProject(path, lineOfKey(data, k.key), k.key)
 		}
 	}
 	for key, set := range map[string]bool{
-		"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil, "tools": f.Tools != nil,
+		"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil, "tools": f.Tools != nil, "memory": f.Memory != nil,
 	} {
 		if set {
 			return notByProject(path, lineOf(data, "["+key), key)
@@ -261,13 +267,15 @@ func wanted(key toml.Key) string {
 		return ""
 	}
 	switch key[len(key)-1] {
-	case "window", "max_output":
+	case "distill":
+		return distillModesText
+	case "window", "max_output", "recall_tokens":
 		return "a whole number of tokens"
 	case "input_price", "output_price":
 		return "a price in USD for a million tokens, such as 2.5"
 	case "providers", "models", "keys":
 		return "a table, such as [" + key[0] + ".NAME]"
-	case "permissions", "tools":
+	case "permissions", "tools", "memory":
 		return "a table, such as [" + key[0] + "]"
 	case "allow", "ask", "deny":
 		return "a list of rules, such as [\"run_command(go test)\"]"

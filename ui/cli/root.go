@@ -115,6 +115,8 @@ func (a *app) chatFlags(f *pflag.FlagSet) {
 	f.String("system-file", "", "use the text of `FILE` as the system prompt")
 	f.BoolVar(&a.flags.ephemeral, "ephemeral", false, "keep nothing of the conversation")
 	f.Bool("no-memory", false, "neither read nor write facts and notes")
+	f.String(distillFlag, "", "what the model finds worth keeping after a turn: `MODE` auto, ask or off (CAIRN_DISTILL)")
+	f.Lookup(distillFlag).Hidden = true
 	f.StringVar(&a.flags.engine, "engine", "", "what keeps runs: `NAME` (bbolt)")
 	a.permissionFlags(f)
 	f.String("theme", "", "use the theme `NAME` (CAIRN_THEME)")
@@ -130,6 +132,8 @@ func (a *app) given(cmd *cobra.Command) error {
 		switch f.Name {
 		case "dir", "model", "system", "system-file", "theme", "plain", "no-memory":
 			a.flags.values[key] = f.Value.String()
+		case distillFlag:
+			a.flags.values[keyDistill] = f.Value.String()
 		case "no-mouse":
 			a.flags.values["mouse"] = truth(map[string]string{"true": "0", "false": "1"}[f.Value.String()])
 		case "resume":

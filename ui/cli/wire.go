@@ -129,6 +129,10 @@ type Setup struct {
 	// Engine names what persists runs, such as "bbolt".
 	Engine    string
 	Ephemeral bool
+	// Distill is what becomes of what the model finds worth keeping after a turn.
+	// It is [DistillOff] where no memory is written for a conversation that is
+	// kept. A session without memory is not distilled, whatever this says.
+	Distill string
 	// Interactive says that a person can be asked: a call that needs consent
 	// then waits for it, and is denied otherwise.
 	Interactive bool

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What becomes of what the model finds worth keeping after a turn.
+const (
+	// DistillAuto accepts additions that are the person's own words, and asks for
+	// all else.
+	DistillAuto = "auto"
+	// DistillAsk lets all of it wait in the inbox.
+	DistillAsk = "ask"
+	// DistillOff does not look for it.
+	DistillOff = "off"
+)
+
+// The keys of the table of memory, and the flag that sets one of them.
+const (
+	keyDistill  = "memory.distill"
+	keyRecall   = "memory.recall_tokens"
+	distillFlag = "distill"
+)
+
+// distillModesText is what a mode can be, in words.
+const distillModesText = `"auto", "ask" or "off"`
+
+func distillModes() []string { return []string{DistillAuto, DistillAsk, DistillOff} }
+
+// memoryTable is what a file says of long-term memory.
+type memoryTable struct {
+	Distill      *string `toml:"distill"`
+	RecallTokens *int    `toml:"recall_tokens"`
+}
+
+// plainValues adds the keys that are set to those of the file.
+func (t *memoryTable) plainValues(plain map[string]string) {
+	if t == nil {
+		return
+	}
+	if t.Distill != nil {
+		plain[keyDistill] = *t.Distill
+	}
+	if t.RecallTokens != nil {
+		plain[keyRecall] = strconv.Itoa(*t.RecallTokens)
+	}
+}
+
+// checkMemory refuses values that mean nothing.
+func (f file) checkMemory(path string, data []byte) error {
+	if f.Memory == nil {
+		return nil
+	}
+	wrong := func(key, text string) error {
+		return &ConfigError{File: path, Line: lineOfKey(data, key), Text: fmt.Sprintf("%q must be %s", key, text)}
+	}
+	var all []error
+	if d := f.Memory.Distill; d != nil && !slices.Contains(distillModes(), *d) {
+		all = append(all, wrong(keyDistill, fmt.Sprintf("%s, not %q", distillModesText, *d)))
+	}
+	if n := f.Memory.RecallTokens; n != nil && *n < 1 {
+		all = append(all, wrong(keyRecall, wanted([]string{"recall_tokens"})+", at least 1"))
+	}
+	return errors.Join(all...)
+}
+
+// settleMemory fills in what is settled about long-term memory. What files say is
+// checked already, with their lines.
+func (c *Config) settleMemory() error {
+	v := c.values[keyDistill]
+	if c.Distill = strings.ToLower(strings.TrimSpace(v.Value)); !slices.Contains(distillModes(), c.Distill) {
+		return usage("%s must be %s, not %q", v.From, distillModesText, v.Value)
+	}
+	v.Value = c.Distill
+	c.values[keyDistill] = v
+	var err error
+	if c.RecallTokens, err = strconv.Atoi(c.values[keyRecall].Value); err != nil {
+		return fmt.Errorf("read %s: %w", keyRecall, err)
+	}
+	return nil
+}
+
+// distillFor is what counts for a start: nothing is distilled from a conversation
+// that is not kept, or without memory.
+func (c Config) distillFor(ephemeral bool) string {
+	if ephemeral || c.NoMemory {
+		return DistillOff
+	}
+	return c.Distill
+}

@@ -175,8 +175,25 @@ func (a *app) examineStore(ctx context.Context) []finding {
 		list = append(list, finding{"store", "bad", a.words(fmt.Errorf("check the store in %s: %w", dir, err))})
 	default:
 		list = append(list, finding{"store", "ok", r.Path + ": " + contents(r)})
+		list = append(list, a.examineInbox(ctx)...)
 	}
 	return list
+}
+
+// examineInbox tells how many suggestions wait, if any do.
+func (a *app) examineInbox(ctx context.Context) []finding {
+	st, err := a.inbox(ctx)
+	if err != nil {
+		return []finding{{"inbox", "bad", a.words(err)}}
+	}
+	list, err := suggestions(ctx, st, harness.InboxFilter{})
+	switch {
+	case err != nil:
+		return []finding{{"inbox", "bad", a.words(err)}}
+	case len(list) == 0:
+		return nil
+	}
+	return []finding{{"inbox", "note", count(len(list), "suggestion") + " to decide; see: cairn memory inbox"}}
 }
 
 // examineModels looks for keys and local servers, and says what would answer.

@@ -12,9 +12,9 @@ import (
 
 // sessionsCommand is `cairn sessions`.
 func (a *app) sessionsCommand() *cobra.Command {
-	return group("sessions", "List, show, import, rename, delete and restore sessions",
+	return group("sessions", "List, show, import, rename, edit, delete and restore sessions",
 		a.sessionsList(), a.sessionsShow(), a.sessionsImport(),
-		a.sessionsRename(), a.sessionsRemove(), a.sessionsRestore())
+		a.sessionsRename(), a.sessionsEdit(), a.sessionsRemove(), a.sessionsRestore())
 }
 
 func (a *app) sessionsList() *cobra.Command {

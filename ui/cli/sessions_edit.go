@@ -44,6 +44,44 @@ func (a *app) sessionsRename() *cobra.Command {
 	}
 }
 
+func (a *app) sessionsEdit() *cobra.Command {
+	var memory string
+	cmd := &cobra.Command{
+		Use: "edit SESSION", Short: "Turn long-term memory off or on in a session",
+		Long: `Turn long-term memory off or on in a session. While it is off, nothing is recalled
+in it, and nothing is saved from it. An unfinished run keeps what it began with.`,
+		Args: exactly(1, "the id or title of a session"),
+	}
+	cmd.Flags().StringVar(&memory, "memory", "", "recall and save facts and notes in it: `on|off`")
+	cmd.RunE = runner(func(ctx context.Context, args []string) error {
+		if memory == "" && !cmd.Flags().Changed("memory") {
+			return usage("nothing is to be changed; see: %s --help", cmd.CommandPath())
+		}
+		if memory != "on" && memory != "off" {
+			return usage("--memory is on or off, not %q", memory)
+		}
+		st, err := a.reading(ctx)
+		if err != nil {
+			return err
+		}
+		s, err := findSession(ctx, st, args[0])
+		if err != nil {
+			return err
+		}
+		none := memory == "off"
+		s, err = st.Sessions.Edit(ctx, s.ID, harness.SessionEdit{NoMemory: &none})
+		if err != nil {
+			return fmt.Errorf("edit session %s: %w", s.ID, err)
+		}
+		if a.flags.json {
+			return a.out.document(s)
+		}
+		a.out.line("memory is %s in %s", memory, s.ID)
+		return nil
+	})
+	return cmd
+}
+
 func (a *app) sessionsRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "rm SESSION...", Short: "Delete sessions; they can be restored for 30 days", Aliases: []string{"delete"},
@@ -74,11 +112,32 @@ func (a *app) sessionsRemove() *cobra.Command {
 				if err := st.Sessions.Delete(ctx, s.ID); err != nil {
 					return fmt.Errorf("delete session %s: %w", s.ID, err)
 				}
-				a.out.line("deleted %s; for 30 days it comes back with: cairn sessions restore %s", s.ID, s.ID)
+				if err := a.tellRemoved(removed{s.ID, true}); err != nil {
+					return err
+				}
 			}
 			return nil
 		}),
 	}
+}
+
+// removed is the JSON line of a session that was deleted or brought back.
+type removed struct {
+	ID      harness.SessionID `json:"id"`
+	Deleted bool              `json:"deleted"`
+}
+
+// tellRemoved tells that a session was deleted or brought back.
+func (a *app) tellRemoved(r removed) error {
+	switch {
+	case a.flags.json:
+		return a.out.object(r)
+	case r.Deleted:
+		a.out.line("deleted %s; for 30 days it comes back with: cairn sessions restore %s", r.ID, r.ID)
+	default:
+		a.out.line("restored %s", r.ID)
+	}
+	return nil
 }
 
 // openNow tells who has which sessions open.
@@ -113,7 +172,9 @@ func (a *app) sessionsRestore() *cobra.Command {
 				if err := st.Sessions.Restore(ctx, s.ID); err != nil {
 					return fmt.Errorf("restore session %s: %w", s.ID, err)
 				}
-				a.out.line("restored %s", s.ID)
+				if err := a.tellRemoved(removed{s.ID, false}); err != nil {
+					return err
+				}
 			}
 			return nil
 		}),

@@ -100,7 +100,11 @@ func (a *app) printSession(doc shown) {
 		title = "(no title)"
 	}
 	a.out.line("%s", render.SafeLine(title))
-	a.out.line("session %s, begun %s, %s", s.ID, a.when(s.Created), count(s.Messages, "message"))
+	about := fmt.Sprintf("session %s, begun %s, %s", s.ID, a.when(s.Created), count(s.Messages, "message"))
+	if s.NoMemory {
+		about += ", without memory"
+	}
+	a.out.line("%s", about)
 	on := make(map[int]bool, len(doc.Branch))
 	for _, seq := range doc.Branch {
 		on[seq] = true

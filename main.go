@@ -20,6 +20,8 @@ import (
 	"cairn/harness"
 	"cairn/harness/agent"
 	"cairn/harness/memory"
+	"cairn/harness/memory/distill"
+	"cairn/harness/model"
 	"cairn/harness/model/choose"
 	"cairn/harness/model/offline"
 	"cairn/harness/policy"
@@ -101,7 +103,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		s = cli.Store{
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
-			Grants: db.Grants(),
+			Inbox: db.Inbox(), Grants: db.Grants(),
 			Native: stores{journal: db.Journal(), engine: bolt.Engine, db: db}, Close: db.Close,
 		}
 	}
@@ -118,10 +120,10 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		} else {
 			s.Grants = m.GrantsOver(s.Grants)
 		}
-		s.Facts, s.Notes = unfiledFacts{s.Facts}, unfiledNotes{s.Notes}
+		s.Facts, s.Notes, s.Inbox = memory.Unfiled(s.Facts, s.Notes, s.Inbox)
 	}
 	if o.NoMemory {
-		s.Facts, s.Notes = nil, nil
+		s.Facts, s.Notes, s.Inbox = nil, nil, nil
 	}
 	return s, nil
 }
@@ -160,8 +162,9 @@ func compactStore(ctx context.Context, dir string, o cli.StoreOptions) (before, 
 // first frame and the first keys come first.
 const housekeepAfter = 20 * time.Second
 
-// housekeep makes the daily backup and purges old trash, in the background.
-func housekeep(ctx context.Context, s cli.Store, logger *slog.Logger) {
+// housekeep makes the daily backup, purges old trash and has read what earlier
+// starts left unread, in the background.
+func housekeep(ctx context.Context, s cli.Store, d *distill.Distiller, logger *slog.Logger) {
 	native, ok := s.Native.(stores)
 	if !ok || native.db == nil || native.engine != bolt.Engine {
 		return
@@ -174,25 +177,12 @@ func housekeep(ctx context.Context, s cli.Store, logger *slog.Logger) {
 	if _, err := native.db.Housekeep(ctx); err != nil && ctx.Err() == nil {
 		logger.Warn("housekeeping", slog.Any("error", err))
 	}
-}
-
-// unfiledFacts and unfiledNotes save to no session: the conversation that they
-// come from leaves nothing behind, its id neither.
-type (
-	unfiledFacts struct{ harness.Facts }
-	unfiledNotes struct{ harness.Notes }
-)
-
-// Save implements [harness.Facts].
-func (u unfiledFacts) Save(ctx context.Context, f harness.Fact, key string) (harness.Fact, bool, error) {
-	f.Session, f.Source.Session, f.Source.Message = "", "", 0
-	return u.Facts.Save(ctx, f, key)
-}
-
-// Save implements [harness.Notes].
-func (u unfiledNotes) Save(ctx context.Context, n harness.Note, key string) (harness.Note, error) {
-	n.Session, n.Source.Session, n.Source.Message = "", "", 0
-	return u.Notes.Save(ctx, n, key)
+	if d == nil {
+		return
+	}
+	if _, err := d.CatchUp(ctx); err != nil && ctx.Err() == nil {
+		logger.Warn("distil", slog.String("error", err.Error()))
+	}
 }
 
 // checkStore reads everything in the database of a directory.
@@ -235,8 +225,12 @@ func tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
 	if s.Facts != nil || s.Notes != nil { // without memory nothing is looked up elsewhere
 		history = recall.History{Search: s.Search, Sessions: s.Sessions, Transcript: s.Transcript}
 	}
+	var inbox harness.Inbox
+	if !setup.Interactive {
+		inbox = s.Inbox
+	}
 	return standard.New(standard.Options{
-		Facts: s.Facts, Notes: s.Notes, History: history, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
+		Facts: s.Facts, Notes: s.Notes, Inbox: inbox, History: history, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
 		PrivateAddresses: c.PrivateAddresses, Off: c.Off, Secrets: setup.Secrets(os.Environ()), Log: setup.Log,
 		// A tool that does not heed its end is left behind soon: a session that
 		// another window asks for is let go within 2 s.
@@ -308,13 +302,46 @@ func used(ctx context.Context, facts harness.Facts, setup cli.Setup, ids []strin
 	}
 }
 
+// distiller reads conversations for what is worth keeping; nil if nobody wants
+// that.
+func (p *program) distiller(c cli.ChatSetup) *distill.Distiller {
+	mode, err := distill.ParseMode(c.Setup.Distill)
+	if err != nil || mode == distill.Off || c.Store.Facts == nil || c.Store.Inbox == nil {
+		return nil // the command line has checked the word before
+	}
+	env := p.environment(c.Setup)
+	return &distill.Distiller{
+		Inbox: c.Store.Inbox, Facts: c.Store.Facts, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions,
+		Owners: c.Store.Owners, Mode: mode, Holder: c.Holder, Now: c.Setup.Now, Log: c.Setup.Log,
+		Model: func(ctx context.Context, s harness.Session) (model.Model, model.Info, string, error) {
+			set, err := settle(ctx, c, env, s)
+			if err != nil {
+				return nil, model.Info{}, "", err
+			}
+			m, info, err := choose.Build(ctx, set.Run.Model, env)
+			return m, info, set.Run.Model, err
+		},
+	}
+}
+
+// distil is how a chat has its conversation read.
+func distil(d *distill.Distiller) func(context.Context, harness.Lease) (chat.Distilled, error) {
+	if d == nil {
+		return nil
+	}
+	return func(ctx context.Context, l harness.Lease) (chat.Distilled, error) {
+		found, err := d.Session(ctx, l)
+		return chat.Distilled{Suggested: found.Suggested, Accepted: found.Accepted}, err
+	}
+}
+
 // deps is what both front ends are made of.
 func (p *program) deps(c cli.ChatSetup, engine harness.Engine, set *tool.Set) ui.Deps {
 	env := p.environment(c.Setup)
 	return ui.Deps{
 		Engine: engine, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
-		Notes: c.Store.Notes, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
+		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Distill: distil(p.distiller(c)), Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
 		Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
 		User: c.Setup.Getenv("USER"), Tools: toolLines(set),
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
@@ -432,7 +459,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 	defer s.Catch(&err)
 	care, stop := context.WithCancel(ctx)
 	defer stop()
-	s.Go(func() { housekeep(care, c.Store, c.Setup.Log) })
+	s.Go(func() { housekeep(care, c.Store, p.distiller(c), c.Setup.Log) })
 	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine, set)))
 	if m, ok := last.(ui.Model); ok {
 		e := m.Settle() //nolint:contextcheck // it saves what is left after the context has ended

@@ -77,7 +77,7 @@ func (m Model) toChat(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 	switch want.Kind {
 	case chat.WantNothing:
-	case chat.WantMemory, chat.WantFacts, chat.WantNotes:
+	case chat.WantMemory, chat.WantFacts, chat.WantNotes, chat.WantInbox:
 		return m.openMemory(want)
 	case chat.WantEdit:
 		return m, m.edit(want.Text, "message.md", m.chat.Edited())
@@ -113,7 +113,8 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// openMemory shows what is remembered: all of it, the facts, the notes, or some.
+// openMemory shows what is remembered: all of it, the facts, the notes,
+// the inbox, or some.
 func (m Model) openMemory(want chat.Intent) (tea.Model, tea.Cmd) {
 	if want.IDs != nil && m.covered() { // the person went elsewhere meanwhile
 		m.chat = m.chat.Say(want.Say)
@@ -126,6 +127,8 @@ func (m Model) openMemory(want chat.Intent) (tea.Model, tea.Cmd) {
 		b, cmd = b.OpenFacts(id)
 	case want.Kind == chat.WantNotes:
 		b, cmd = b.OpenNotes(id)
+	case want.Kind == chat.WantInbox:
+		b, cmd = b.OpenInbox(id)
 	case want.IDs != nil:
 		b, cmd = b.Only(id, want.IDs, want.Text, want.Say)
 	default:

@@ -26,8 +26,9 @@ import (
 	"cairn/ui/screen"
 )
 
-// Deps are what the program is made of. Search, Facts, Notes, Grants, Rules,
-// CheckRule, Tools, User, Keys, Notices and HelpNotes may be left out.
+// Deps are what the program is made of. Search, Facts, Notes, Inbox, Distill,
+// Grants, Rules, CheckRule, Tools, User, Keys, Notices and HelpNotes may be left
+// out.
 type Deps struct {
 	Engine     harness.Engine
 	Transcript harness.Transcript
@@ -38,7 +39,11 @@ type Deps struct {
 	Search     harness.Searcher
 	Facts      harness.Facts
 	Notes      harness.Notes
+	Inbox      harness.Inbox
 	Watcher    harness.Watcher
+	// Distill reads what was said in a session since it was read last for what
+	// is worth keeping; see [chat.Deps]. Without it nothing is suggested.
+	Distill func(ctx context.Context, l harness.Lease) (chat.Distilled, error)
 	// Grants are the standing permissions. Rules are those in force besides
 	// them, for the person to see; CheckRule says what is wrong with the text
 	// of one.
@@ -154,13 +159,13 @@ func New(ctx context.Context, d Deps) Model {
 		Now: d.Now, Words: Words, Keys: d.Keys,
 	})
 	m.lists.browser = browser.New(ctx, browser.Config{
-		Facts: d.Facts, Notes: d.Notes, Sessions: d.Sessions, Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
+		Facts: d.Facts, Notes: d.Notes, Inbox: d.Inbox, Sessions: d.Sessions, Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
 	})
 	m.lists.runs = runs.New(ctx, runs.Config{
 		Engine: d.Engine, Sessions: d.Sessions, Owners: d.Owners, Transcript: d.Transcript, Self: d.Holder, User: d.User,
 		Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
 	})
-	m = m.open(chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices})
+	m = m.open(chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices, Greet: true})
 	if d.Pick {
 		m.front = frontPicker
 	}
@@ -193,7 +198,7 @@ func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
-		Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
+		Inbox: d.Inbox, Distill: d.Distill, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
 	if d.Facts != nil {
 		deps.Facts = d.Facts

@@ -64,6 +64,12 @@ type Model struct {
 	draft draft
 	past  past
 
+	distil distilling
+	// turning says that turning memory off or on for the session is not stored
+	// yet: what the person chose counts, not what the store says.
+	turning bool
+	greets  bool
+
 	// prompt is sent, and goal shown, as soon as it can be.
 	prompt string
 	goal   int
@@ -91,6 +97,7 @@ func New(ctx context.Context, d Deps, o Open) Model {
 	ctx, leave := context.WithCancel(ctx)
 	m := Model{
 		deps: d, ctx: ctx, leave: leave, number: o.Number, session: o.Session, prompt: o.Prompt, goal: o.Record,
+		greets:  o.Greet,
 		own:     ownership{fresh: o.New},
 		pages:   pages{follow: true, whole: true},
 		results: map[string]*harness.ToolResult{}, laid: &layouts{},
@@ -104,10 +111,14 @@ func New(ctx context.Context, d Deps, o Open) Model {
 // Init returns the commands that open the session. The screen can be drawn and
 // typed on before they are done.
 func (m Model) Init() tea.Cmd {
-	if m.own.fresh {
-		return tea.Batch(m.configure(), m.acquire())
+	var greeting tea.Cmd
+	if m.greets {
+		greeting = m.countInbox()
 	}
-	return tea.Batch(m.reload(), m.acquire())
+	if m.own.fresh {
+		return tea.Batch(m.configure(), m.acquire(), greeting)
+	}
+	return tea.Batch(m.reload(), m.acquire(), greeting)
 }
 
 // Session is the session as the chat knows it.

@@ -24,7 +24,9 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	case "sessions":
 		return m, nil, Intent{Kind: WantSessions}
 	case "memory":
-		return m, nil, Intent{Kind: WantMemory}
+		return m.memory(p.Arg)
+	case "inbox":
+		return m, nil, Intent{Kind: WantInbox}
 	case "facts":
 		return m, nil, Intent{Kind: WantFacts}
 	case "notes":

@@ -29,6 +29,8 @@ type Facts interface {
 
 // Notes is what a chat needs of [harness.Notes].
 type Notes interface {
+	Get(ctx context.Context, id string) (harness.Note, error)
+	List(ctx context.Context, f harness.MemoryFilter) ([]harness.Note, error)
 	Edit(ctx context.Context, id string, e harness.NoteEdit) (harness.Note, error)
 	Forget(ctx context.Context, id string) error
 	Restore(ctx context.Context, id string) (harness.Note, error)
@@ -57,7 +59,7 @@ type ToolLine struct {
 }
 
 // Deps are what chats need of the rest of the program. All fields but
-// Facts, Notes, Keys, User and Tools are required.
+// Facts, Notes, Inbox, Distill, Keys, User and Tools are required.
 type Deps struct {
 	Engine     harness.Engine
 	Transcript harness.Transcript
@@ -68,6 +70,12 @@ type Deps struct {
 	// Facts and Notes are nil when memory is off.
 	Facts Facts
 	Notes Notes
+	// Inbox keeps what was suggested to be remembered; nil if there is none.
+	Inbox harness.Inbox
+	// Distill reads what was said since it was read last for what is worth
+	// keeping. It is called in a command after a turn, with a context that the
+	// next turn ends; nil is off.
+	Distill func(ctx context.Context, l harness.Lease) (Distilled, error)
 	// Config resolves the configuration of a session's next turn. It is called
 	// in a command and may read files.
 	Config func(ctx context.Context, s harness.Session) (Setup, error)
@@ -108,6 +116,9 @@ type Open struct {
 	Notices []string
 	// Record is the message to show first; 0 is the last one.
 	Record int
+	// Greet says that the program begins with this chat: what waits in the inbox
+	// is told.
+	Greet bool
 	// Number tells this chat's messages from those of others; see [Model.Owns].
 	Number int
 }
@@ -128,6 +139,8 @@ const (
 	// WantFacts and WantNotes are the memory browser at these.
 	WantFacts
 	WantNotes
+	// WantInbox is the memory browser at what was suggested.
+	WantInbox
 	// WantHelp is the help overlay.
 	WantHelp
 	// WantCopy is Text on the clipboard.

@@ -211,6 +211,10 @@ func (m Model) rested(e harness.Event) (Model, tea.Cmd) {
 			var cmd tea.Cmd
 			m, cmd = m.sendQueued()
 			cmds = append(cmds, cmd)
+		} else {
+			var cmd tea.Cmd
+			m, cmd = m.awaitQuiet()
+			cmds = append(cmds, cmd)
 		}
 	case harness.RunAwaiting:
 		m.open = &harness.Run{ID: t.run, Session: m.session.ID, Status: r.Status, Cursor: e.Seq, Pending: r.Pending, Updated: e.At}

@@ -27,6 +27,11 @@ func (m Model) head() []string {
 	if m.own.state == accessReader {
 		right = append(right, p.Warning.On("read-only"))
 	}
+	least := leastTitle
+	if m.noMemory() {
+		right = append(right, p.Muted.On("memory off"))
+		least /= 2 // it stands beside the saved state, which is to be read whole
+	}
 	model := ""
 	if m.width >= fullWidth {
 		if m.setup.Label != "" {
@@ -48,7 +53,7 @@ func (m Model) head() []string {
 	}
 	// The title gives way to the model, which is nowhere else.
 	room := m.width - render.Width(strings.Join(right, dot)) - 3
-	title := render.Truncate(m.title(), max(room-render.Width(model), leastTitle), o.Ellipsis)
+	title := render.Truncate(m.title(), max(room-render.Width(model), least), o.Ellipsis)
 	left := " " + p.Title.On(title) + model
 	lines := []string{render.Truncate(render.Fit(left, strings.Join(right, dot)+" ", m.width), m.width, "")}
 	if m.headRows() > 1 {

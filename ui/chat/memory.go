@@ -120,10 +120,10 @@ func (msg factMsg) apply(m Model) (Model, tea.Cmd) {
 	case msg.err != nil:
 		return m.trouble(msg.err)
 	case !msg.created:
-		m.notice = "known already as " + msg.fact.ID
+		m.notice = "known already as " + msg.fact.ID + m.offWords()
 	default:
 		m = m.wrote(write{did: didRemember, id: msg.fact.ID})
-		m.notice = "remembered " + msg.fact.ID + m.undoHint("; ", "forgets it again")
+		m.notice = "remembered " + msg.fact.ID + m.undoHint("; ", "forgets it again") + m.offWords()
 	}
 	return m, nil
 }
@@ -132,6 +132,9 @@ func (msg factMsg) apply(m Model) (Model, tea.Cmd) {
 func (m Model) undoWrite() (Model, tea.Cmd) {
 	w := m.writes[len(m.writes)-1]
 	m.writes = m.writes[: len(m.writes)-1 : len(m.writes)-1]
+	if w.id == "" {
+		return m.undoTurning(w)
+	}
 	undo := undoFact
 	switch {
 	case w.id[0] == 'n' && m.deps.Notes != nil:

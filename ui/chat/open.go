@@ -113,6 +113,9 @@ func (msg setupMsg) apply(m Model) (Model, tea.Cmd) {
 
 // describes takes what the store knows of the session.
 func (m Model) describes(s harness.Session) Model {
+	if m.turning {
+		s.NoMemory = m.session.NoMemory
+	}
 	m.session, m.stored = s, s.Records > 0 || s.Messages > 0
 	if m.saved.Before(s.Updated) {
 		m.saved = s.Updated

@@ -56,13 +56,14 @@ type ownership struct {
 // ownMsg says whether the session is ours.
 type ownMsg struct {
 	to
-	lease  harness.Lease
-	draft  harness.Draft
-	open   openMsg
-	head   int // of the session as it is now
-	asked  bool
-	failed error // what else went wrong
-	err    error
+	lease harness.Lease
+	draft harness.Draft
+	open  openMsg
+	// session is as it is now; nil if it does not exist yet.
+	session *harness.Session
+	asked   bool
+	failed  error // what else went wrong
+	err     error
 }
 
 // acquire takes the session if nobody living has it.
@@ -118,7 +119,7 @@ func (m Model) taking(get func(context.Context, Deps, harness.Session) (harness.
 		}
 		out.open, _ = find().(openMsg)
 		if s, err := d.Sessions.Get(ctx, meta.ID); err == nil {
-			out.head, fresh = s.Head, false
+			out.session, fresh = &s, false
 		}
 		if out.draft, out.failed = d.Drafts.Load(ctx, meta.ID); fresh && out.failed == nil && out.draft.Text == "" {
 			out.draft, out.failed = d.Drafts.Adopt(ctx, meta.ID, d.Holder)
@@ -134,6 +135,14 @@ func (msg ownMsg) apply(m Model) (Model, tea.Cmd) {
 		return m, cmd
 	}
 	m.own = ownership{state: accessOwner, lease: msg.lease, fresh: m.own.fresh}
+	moved := m.session.Head != 0
+	if s := msg.session; s != nil { // what is sent now is sent with what is set for it
+		moved = s.Head != m.session.Head
+		m = m.describes(*s)
+	}
+	if !m.stored { // with what was set before it was ours
+		m.own.lease.Meta = m.session
+	}
 	m.notice = m.hint
 	m = m.takeDraft(msg.draft)
 	if msg.asked {
@@ -147,7 +156,7 @@ func (msg ownMsg) apply(m Model) (Model, tea.Cmd) {
 	}
 	m, cmd := msg.open.apply(m)
 	cmds = append(cmds, cmd)
-	if msg.asked || msg.head != m.session.Head {
+	if msg.asked || moved {
 		cmds = append(cmds, m.reload())
 	}
 	switch {
@@ -288,6 +297,7 @@ func (msg askedMsg) apply(m Model) (Model, tea.Cmd) {
 	if !msg.asked {
 		return m, again
 	}
+	m = m.undistil()
 	m.own.state = accessHanding
 	m.notice = "giving the session to " + msg.by.String()
 	rest := m.rest()
@@ -325,6 +335,8 @@ func (m Model) lost(err error) (Model, tea.Cmd) {
 
 // reader gives up the right to write.
 func (m Model) reader(now harness.Holder) Model {
+	m = m.undistil()
+	m.turning = m.turning && m.stored
 	m.own = ownership{state: accessReader, holder: now, looking: m.own.looking, again: m.own.again}
 	if m.turn.stop != nil {
 		m.turn.stop()

@@ -51,6 +51,7 @@ func (t turn) runs(id harness.RunID) bool { return t.active() && id != "" && t.r
 // begin opens a turn and shows it as starting.
 func (m Model) begin(text string) (Model, context.Context) {
 	ctx, stop := context.WithCancel(m.ctx)
+	m = m.undistil()
 	m.turn = turn{
 		n: m.turn.n + 1, phase: phaseStarting, since: m.deps.Now(), step: 1, stop: stop, sent: text,
 		live: newLive(m.deps.Markdown),
@@ -95,6 +96,7 @@ func (m Model) start(ctx context.Context, msg harness.Message, again *harness.Re
 			}
 			out.setup = &setup
 		}
+		setup.Run.NoMemory = session.NoMemory // as it is now, also if it was changed here since
 		if again != nil {
 			if out.err = d.Transcript.MoveHead(ctx, lease, again.Prev); out.err != nil {
 				return out
@@ -157,6 +159,11 @@ func (msg startedMsg) apply(m Model) (Model, tea.Cmd) {
 	m.turn.phase, m.turn.run = phaseRunning, msg.handle.ID()
 	m.stored = true
 	cmds := []tea.Cmd{pump(m.ctx, m.to(), msg.events)}
+	if m.turning { // memory was turned while the session was made
+		var cmd tea.Cmd
+		m, cmd = m.storeMemory()
+		cmds = append(cmds, cmd)
+	}
 	if m.session.Title == "" {
 		cmds = append(cmds, m.describe())
 	}
@@ -183,6 +190,7 @@ func (m Model) notStarted(msg startedMsg) (Model, tea.Cmd) {
 	text, queued := m.turn.sent, m.turn.queued
 	m.turn.stop()
 	m.turn = turn{n: m.turn.n}
+	m.turning = m.turning && m.stored // else it goes with the next first message
 	m.open = msg.resumed
 	switch {
 	case text == "":

@@ -25,6 +25,10 @@ func (p *plain) line(text string) {
 		p.resume()
 		return
 	}
+	if word, arg, _ := strings.Cut(strings.TrimSpace(text), " "); word == "/accept" || word == "/refuse" {
+		p.verdict(word, strings.TrimSpace(arg))
+		return
+	}
 	c := chat.ParseSlash(text)
 	switch {
 	case c.Name != "":
@@ -80,7 +84,9 @@ func (p *plain) command(c chat.Parsed) {
 	case "sessions":
 		p.say("list them with: cairn sessions; open one with: cairn -s ID")
 	case "memory":
-		p.say("list it with: cairn facts and cairn notes")
+		p.memory(c.Arg)
+	case "inbox":
+		p.inbox()
 	case "facts":
 		p.say("list them with: cairn facts")
 	case "notes":
@@ -129,6 +135,7 @@ func (p *plain) help() {
 	}
 	p.out.line(fmt.Sprintf("  %-24s %s", "/stop", "stop the answer; its text is kept"))
 	p.out.line(fmt.Sprintf("  %-24s %s", "/continue", "decide what waits, or go on with an unfinished answer, ask for it again, or drop it"))
+	p.out.line(fmt.Sprintf("  %-24s %s", "/accept N, /refuse N", "decide a suggestion of the inbox"))
 	p.out.line(`  A line is a message. A backslash at its end goes on in the next line.`)
 }
 
@@ -178,16 +185,16 @@ func (p *plain) remember(text string) {
 	f := harness.Fact{Text: text, By: harness.ByYou, State: harness.StateActive, Session: harness.NoSession}
 	if p.stored {
 		f.Session = p.session.ID
-		f.Source = harness.Source{Session: p.session.ID}
+		f.Source = harness.Source{Session: p.session.ID, Message: p.lastMessage()}
 	}
 	f, created, err := p.Chat.Facts.Save(p.ctx, f, harness.NewID())
 	switch {
 	case err != nil:
 		p.trouble(err)
 	case created:
-		p.say("remembered " + f.ID)
+		p.say("remembered " + f.ID + p.offWords())
 	default:
-		p.say("known already as " + f.ID)
+		p.say("known already as " + f.ID + p.offWords())
 	}
 }
 

@@ -86,6 +86,8 @@ type plain struct {
 	answer  string          // the source of the last answer
 	failed  error           // why something is not stored
 	quit    bool
+	listed  []string // the ids of suggestions by their numbers, as listed last
+	greeted bool     // what is in the inbox was told
 }
 
 // Run chats until the input ends, /quit, or ctx. The error is about writing
@@ -238,6 +240,7 @@ func (p *plain) open(o chat.Open) error {
 	if err := p.past(); err != nil {
 		return err
 	}
+	p.waiting()
 	p.acquire()
 	return nil
 }

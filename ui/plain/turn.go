@@ -30,6 +30,10 @@ func (p *plain) message(text string) {
 		}
 		p.setup = setup
 	}
+	if s, err := d.Sessions.Get(p.ctx, p.session.ID); err == nil { // it may have been changed elsewhere
+		p.session = s
+	}
+	p.setup.Run.NoMemory = p.session.NoMemory
 	handle, err := d.Engine.Start(p.ctx, harness.StartRequest{
 		Lease: p.lease, Message: harness.UserText(text), Config: p.setup.Run, Request: harness.NewID(), Dir: d.Dir,
 	})

@@ -12,8 +12,8 @@ import (
 
 // sessionsCommand is `cairn sessions`.
 func (a *app) sessionsCommand() *cobra.Command {
-	return group("sessions", "List, show, import, rename, edit, delete and restore sessions",
-		a.sessionsList(), a.sessionsShow(), a.sessionsImport(),
+	return group("sessions", "List, show, export, import, rename, edit, delete and restore sessions",
+		a.sessionsList(), a.sessionsShow(), a.sessionsExport(), a.sessionsImport(),
 		a.sessionsRename(), a.sessionsEdit(), a.sessionsRemove(), a.sessionsRestore())
 }
 

@@ -185,7 +185,7 @@ func (m Model) elsewhere() string {
 func (m Model) unacceptable() string {
 	i, ok := m.thinking()
 	if ok && i.stale {
-		return i.of.Fact + " was changed since this was suggested: it can only be refused"
+		return "its fact was changed since this was suggested: it can only be refused"
 	}
 	return m.elsewhere()
 }

@@ -128,7 +128,7 @@ func TestARetiredFactWithATwinStaysInTheTrash(t *testing.T) {
 	if _, _, err := m.facts.Save(t.Context(), harness.Fact{Text: "vat rate for books is 7%."}, ""); err != nil {
 		t.Fatal(err)
 	}
-	s.keys("u").shows("F1 stays in the trash: f7 says the same now.", "I4 is not suggested again.")
+	s.keys("u").shows("f1 stays in the trash: f7 says the same now.", "i4 is not suggested again.")
 }
 
 func TestARefusalIsTakenBack(t *testing.T) {
@@ -187,7 +187,7 @@ func TestAStaleSuggestionIsOnlyRefused(t *testing.T) {
 	m := suggested(t)
 	s := open(t, m, 120, 40).keys("3").on("i6").shows("f5 was changed since this was suggested", "stale")
 	for _, key := range []string{"a", "e", "r"} {
-		s.keys(key).shows("F5 was changed since this was suggested: it can only be refused.")
+		s.keys(key).shows("Its fact was changed since this was suggested: it can only be refused.")
 	}
 	s.keys("d").shows("Refused i6")
 }
@@ -306,7 +306,7 @@ func TestAnUndoOfADecisionNeverTakesBackWhatSomebodyElseDid(t *testing.T) {
 	s := open(t, m, 80, 24).keys("3").on("i3").keys("a")
 	text := "said elsewhere"
 	m.edit(t, "f4", harness.FactEdit{Text: &text})
-	s.keys("u").shows("F4 was changed since and stays.")
+	s.keys("u").shows("f4 was changed since and stays.")
 	if got := m.fact(t, "f4").Text; got != text {
 		t.Errorf("f4 says %q", got)
 	}
@@ -377,4 +377,51 @@ func TestResizingKeepsWhatIsConfirmedAndRead(t *testing.T) {
 	s.shows("Suggestion i5").keys("esc", "A")
 	s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	s.shows("y accepts 4 suggestions.").keys("y").shows("Accepted 4.")
+}
+
+func TestASuggestionIsEditedOutside(t *testing.T) {
+	t.Parallel()
+	m := suggested(t)
+	s := open(t, m, 80, 24).keys("3").on("i3").keys("E")
+	edit, ok := s.last.(Edit)
+	if !ok || edit.Text != "Prefers table-driven tests with named cases" || edit.Name != "i3.md" {
+		t.Fatalf("E gives %#v", s.last)
+	}
+	s.send(edit.Done("Prefers tables\n", nil))
+	s.keys("ctrl+s").shows("Accepted i3: f4 is v3 now.")
+	if got := m.fact(t, "f4"); got.Text != "Prefers tables" || got.Category != "testing" {
+		t.Errorf("stored %+v", got)
+	}
+}
+
+func TestAnEditThatMakesASuggestionTheSameAsAFactAddsNothing(t *testing.T) {
+	t.Parallel()
+	m := suggested(t)
+	s := open(t, m, 80, 24).keys("3").on("i1").keys("e")
+	s.form.boxes[factText].field = s.form.boxes[factText].field.Replace("VAT rate for books is 7%")
+	s.keys("ctrl+s").shows("Accepted i1: f1 says this already.").keys("u").shows("Undone: i1 waits in the inbox again.")
+	if got := m.fact(t, "f1"); got.State != harness.StateActive {
+		t.Errorf("undo made f1 %s", got.State)
+	}
+}
+
+func TestOfManyDecisionsThoseThatFailAreCounted(t *testing.T) {
+	t.Parallel()
+	m := suggested(t)
+	s := open(t, m, 80, 24).keys("3", "A")
+	if err := m.inbox.Refuse(t.Context(), "i4"); err != nil {
+		t.Fatal(err)
+	}
+	s.keys("y").shows("Accepted 3, u undoes them; 1 not: accept i4", "[3 Inbox 2]")
+	m.fail = errors.New("the disk is full")
+	s.keys("u").shows("the disk is full").keys("u").shows("Undone")
+	if got := m.fact(t, "f4").Text; got != "Prefers table-driven tests" {
+		t.Errorf("f4 says %q", got)
+	}
+	s.keys("u").shows("There is nothing to undo.")
+}
+
+func TestHostileTextIsReadInFull(t *testing.T) {
+	t.Parallel()
+	open(t, suggested(t), 80, 24).keys("3").on("i5").shows("v: all").keys("v", "end").shows("w␛[2J⟨U+009B⟩").lacks("\u202e", "\x1b")
 }

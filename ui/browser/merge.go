@@ -73,7 +73,10 @@ func unite(ctx context.Context, c Config, stay, gone harness.Fact) (entry, error
 	}
 	now, err := editFact(ctx, c, stay.ID, edit)
 	if err != nil {
-		_, back := untrash(ctx, c, gone.ID)
+		e, back := untrash(ctx, c, gone.ID)
+		if back == nil && e.id() != gone.ID {
+			back = fmt.Errorf("%s stays in the trash: %s says the same now", gone.ID, e.id())
+		}
 		return entry{}, errors.Join(err, back)
 	}
 	return now, nil

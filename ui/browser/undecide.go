@@ -67,7 +67,11 @@ func undecide(ctx context.Context, c Config, d *decision, out *undecided) error 
 	}
 	switch {
 	case errors.Is(err, harness.ErrNotFound): // its fact is in the trash, or too long ago
-		out.notes = append(out.notes, id+" is not suggested again")
+		note := id + " is not suggested again"
+		if d.made {
+			note = fmt.Sprintf("%s is in the trash, so %s", d.after.id(), note)
+		}
+		out.notes = append(out.notes, note)
 	case err != nil:
 		return fmt.Errorf("reopen %s: %w", id, err)
 	default:
@@ -134,7 +138,7 @@ func (m Model) onUndecided(msg undecided) (Model, tea.Cmd) {
 		said = fmt.Sprintf("Undone: %d wait in the inbox again.", n)
 	}
 	for _, note := range msg.notes {
-		said += " " + upper(note) + "."
+		said += " " + note + "."
 	}
 	m.notice = notice{text: said, failed: len(msg.notes) > 0}
 	if msg.err != nil {

@@ -189,22 +189,33 @@ func (m Model) act(action string) (Model, tea.Cmd) {
 		return m.sortNext().look()
 	case "browser.show-all":
 		return m.showAll().look()
-	case "browser.facts":
-		return m.toTab(tabFacts)
-	case "browser.notes":
-		return m.toTab(tabNotes)
-	case "browser.inbox":
-		return m.toTab(tabInbox)
-	case "browser.trash":
-		return m.toTab(tabTrash)
-	case "browser.next":
-		return m.toTab(m.beside(1))
-	case "browser.previous":
-		return m.toTab(m.beside(tabs - 1))
 	default:
+		if t, ok := m.tabFor(action); ok {
+			return m.toTab(t)
+		}
 		return m.move(action)
 	}
 	return m, nil
+}
+
+// tabFor is the tab that a key goes to.
+func (m Model) tabFor(action string) (t tab, ok bool) {
+	switch action {
+	case "browser.facts":
+		return tabFacts, true
+	case "browser.notes":
+		return tabNotes, true
+	case "browser.inbox":
+		return tabInbox, true
+	case "browser.trash":
+		return tabTrash, true
+	case "browser.next":
+		return m.beside(1), true
+	case "browser.previous":
+		return m.beside(tabs - 1), true
+	default:
+		return 0, false
+	}
 }
 
 // beside is the tab some steps on, without the inbox if there is none.

@@ -50,6 +50,7 @@ func ContextLines(answer harness.Message, next Setup, s harness.Session) []strin
 	if u.CacheRead > 0 || u.CacheWrite > 0 {
 		lines = append(lines, fmt.Sprintf("  cache      %s tokens read, %s written", grouped(u.CacheRead), grouped(u.CacheWrite)))
 	}
+	lines = append(lines, sentLines(answer.Sent, next.Window)...)
 	reply := "  reply      " + grouped(u.Output) + " tokens"
 	if u.Reasoning > 0 {
 		reply += ", " + grouped(u.Reasoning) + " of them reasoning"
@@ -72,6 +73,54 @@ func ContextLines(answer harness.Message, next Setup, s harness.Session) []strin
 		"  session    "+count(s.Messages, "message")+", all branches")
 	if cost := costWords(s.Usage); cost != "" {
 		lines = append(lines, "  cost       "+cost+" in this session")
+	}
+	return lines
+}
+
+// barWidth is the number of cells of the bar of the window.
+const barWidth = 30
+
+// sentLines tell what filled the window, by kind, and what of the conversation
+// was not in it. Answers of older versions do not know.
+func sentLines(sent *harness.Sent, window int64) []string {
+	if sent == nil {
+		return nil
+	}
+	var lines []string
+	used := 0
+	parts := []struct {
+		mark, name string
+		tokens     int
+	}{
+		{"s", "system", sent.System}, {"r", "remembered, day, directory", sent.Recalled}, {"t", "tools", sent.Tools},
+		{"m", "messages", sent.Messages}, {"o", "room for the reply", sent.Reply},
+	}
+	var bar strings.Builder
+	for _, p := range parts {
+		if p.tokens == 0 {
+			continue
+		}
+		used += p.tokens
+		line := fmt.Sprintf("  %s %8s  %s", p.mark, grouped(int64(p.tokens)), p.name)
+		if p.mark == "m" {
+			line += ": " + count(sent.Count, "message")
+		}
+		lines = append(lines, line)
+		if window > 0 {
+			end := min(int((int64(used)*barWidth+window-1)/window), barWidth)
+			bar.WriteString(strings.Repeat(p.mark, max(end-bar.Len(), 0)))
+		}
+	}
+	if window > 0 {
+		lines = append([]string{"  estimated  [" + bar.String() + strings.Repeat(".", barWidth-bar.Len()) + "] by kind, in tokens:"}, lines...)
+	} else {
+		lines = append([]string{"  estimated by kind, in tokens:"}, lines...)
+	}
+	if sent.Dropped > 0 {
+		lines = append(lines, "  not in it  "+count(sent.Dropped, "older message")+"; they stay readable and are found by search")
+	}
+	if sent.Cleared > 0 {
+		lines = append(lines, "  shortened  "+count(sent.Cleared, "tool result")+" of the last turn, which is larger than the window")
 	}
 	return lines
 }

@@ -40,7 +40,9 @@ func (m memory) suggest(ctx context.Context, c tool.Call, s harness.Suggestion) 
 	if s.Source.Session == harness.NoSession {
 		s.Source = harness.Source{}
 	}
-	s.Why = tool.Clip(Inert(s.Why), maxLine)
+	if s.Why = tool.Clip(Inert(s.Why), maxLine); s.Why == "" {
+		s.Why = "Text of a tool, a file or a server had entered the turn."
+	}
 	key := ""
 	if c.Key != "" {
 		key = "suggested by " + c.Key

@@ -267,7 +267,7 @@ func (p *program) newEngine(s cli.Store, setup cli.Setup) (*run.Local, *tool.Set
 		return nil, nil, err
 	}
 	env := p.environment(setup)
-	composer, plain := &memory.Composer{Facts: s.Facts, Notes: s.Notes}, &memory.Composer{}
+	composer, plain := &memory.Composer{Facts: s.Facts, Notes: s.Notes, RecallBudget: setup.Config.RecallTokens}, &memory.Composer{}
 	judge := rules(s, setup)
 	native := s.Native.(stores)
 	engine := run.NewLocal(run.Options{
@@ -434,7 +434,7 @@ func actions() []string {
 	names := []string{
 		"picker.save", "picker.discard", "picker.forget-facts",
 		"browser.save", "browser.discard", "browser.leave", "browser.editor", "browser.next-field", "browser.previous-field",
-		"browser.keep-filter", "browser.clear-filter", "browser.restore-revision", "browser.revert",
+		"browser.keep-filter", "browser.clear-filter", "browser.restore-revision", "browser.revert", "browser.yes",
 	}
 	for _, b := range bindings {
 		names = append(names, b.Action)

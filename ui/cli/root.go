@@ -116,7 +116,6 @@ func (a *app) chatFlags(f *pflag.FlagSet) {
 	f.BoolVar(&a.flags.ephemeral, "ephemeral", false, "keep nothing of the conversation")
 	f.Bool("no-memory", false, "neither read nor write facts and notes")
 	f.String(distillFlag, "", "what the model finds worth keeping after a turn: `MODE` auto, ask or off (CAIRN_DISTILL)")
-	f.Lookup(distillFlag).Hidden = true
 	f.StringVar(&a.flags.engine, "engine", "", "what keeps runs: `NAME` (bbolt)")
 	a.permissionFlags(f)
 	f.String("theme", "", "use the theme `NAME` (CAIRN_THEME)")

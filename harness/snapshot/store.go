@@ -78,7 +78,7 @@ func artifactKey(id harness.SessionID, sum string) string {
 	return "artifacts/" + prefix + string(id) + "/" + sum
 }
 
-var legalKey = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,254}(/[a-z0-9][a-z0-9._-]{0,254})*$`) //nolint:gochecknoglobals // a table that nobody changes
+var legalKey = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,254}(/[a-z0-9][a-z0-9._-]{0,254})*$`)
 
 func checkKey(key string) error {
 	if !legalKey.MatchString(key) {

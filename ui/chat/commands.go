@@ -17,30 +17,13 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	m.box = m.box.SetText("")
 	m.draft.version++
 	m.notice = ""
+	if kind, ok := elsewhere(p.Name); ok {
+		return m, nil, Intent{Kind: kind}
+	}
 	var cmd tea.Cmd
 	switch p.Name {
-	case "new":
-		return m, nil, Intent{Kind: WantNew}
-	case "sessions":
-		return m, nil, Intent{Kind: WantSessions}
 	case "memory":
 		return m.memory(p.Arg)
-	case "inbox":
-		return m, nil, Intent{Kind: WantInbox}
-	case "facts":
-		return m, nil, Intent{Kind: WantFacts}
-	case "notes":
-		return m, nil, Intent{Kind: WantNotes}
-	case "runs":
-		return m, nil, Intent{Kind: WantRuns}
-	case "permissions":
-		return m, nil, Intent{Kind: WantPermissions}
-	case "help":
-		return m, nil, Intent{Kind: WantHelp}
-	case "quit":
-		return m, nil, Intent{Kind: WantQuit}
-	case "redraw":
-		return m, nil, Intent{Kind: WantRedraw}
 	case "copy":
 		return m.copied(p.Arg)
 	case "rename":
@@ -67,6 +50,15 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		m.notice = "leave with ctrl+d and run: cairn doctor"
 	}
 	return m, cmd, Intent{}
+}
+
+// elsewhere is what commands want that this screen does not do itself.
+func elsewhere(name string) (kind IntentKind, ok bool) {
+	kind, ok = map[string]IntentKind{
+		"new": WantNew, "sessions": WantSessions, "inbox": WantInbox, "facts": WantFacts, "notes": WantNotes, "runs": WantRuns,
+		"permissions": WantPermissions, "help": WantHelp, "quit": WantQuit, "redraw": WantRedraw,
+	}[name]
+	return kind, ok
 }
 
 // copied copies the last answer, or one of its code blocks, from its source.

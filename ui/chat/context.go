@@ -92,8 +92,11 @@ func sentLines(sent *harness.Sent, window int64) []string {
 		mark, name string
 		tokens     int
 	}{
-		{"s", "system", sent.System}, {"r", "remembered, day, directory", sent.Recalled}, {"t", "tools", sent.Tools},
-		{"m", "messages", sent.Messages}, {"o", "room for the reply", sent.Reply},
+		{"s", "system", sent.System},
+		{"r", "remembered, day, directory", sent.Recalled},
+		{"t", "tools", sent.Tools},
+		{"m", "messages", sent.Messages},
+		{"o", "room for the reply", sent.Reply},
 	}
 	var bar strings.Builder
 	for _, p := range parts {

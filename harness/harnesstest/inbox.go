@@ -170,7 +170,8 @@ func testAcceptAdd(t *testing.T, s Stores) {
 
 	must(t, s.Facts.Forget(ctx(t), "f1"))
 	value[harness.Suggestion](t)(s.Inbox.Reopen(ctx(t), "i1"))
-	wantWaiting(t, s, "") // what says the same is in the trash
+	wantWaiting(t, s, "i1") // also though what it became is in the trash
+	must(t, s.Inbox.Refuse(ctx(t), "i1"))
 	suggest(t, s, add("Plays chess"))
 	if f := value[harness.Fact](t)(s.Inbox.Accept(ctx(t), "i2", harness.FactEdit{Text: ptr("Plays go")})); f.Text != "Plays go" || f.Category != harness.DefaultCategory {
 		t.Errorf("accepted as %+v", f)

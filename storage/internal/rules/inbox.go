@@ -31,6 +31,9 @@ type Kept struct {
 	Outcome Outcome            `json:"outcome,omitempty"`
 	// Decided is when the outcome was stored.
 	Decided time.Time `json:"decided,omitzero"`
+	// Reopened says that a person put it back: it waits also if what it once
+	// became is in the trash.
+	Reopened bool `json:"reopened,omitempty"`
 }
 
 // Tray is where a store keeps suggestions, within one transaction.
@@ -93,7 +96,7 @@ func (b Inbox) Put(s harness.Suggestion, key string) (harness.Suggestion, bool, 
 			return k.Item, false, nil
 		}
 	}
-	if moot, err := b.moot(s); err != nil || moot {
+	if moot, err := b.moot(Kept{Item: s}); err != nil || moot {
 		return harness.Suggestion{}, false, err
 	}
 	if s.ID, err = b.Tray.Next(); err != nil {
@@ -162,7 +165,8 @@ func (b Inbox) over(k Kept) bool {
 
 // moot reports whether a suggestion has nothing to do, or is about what was
 // forgotten.
-func (b Inbox) moot(s harness.Suggestion) (bool, error) {
+func (b Inbox) moot(k Kept) (bool, error) {
+	s := k.Item
 	if s.Kind != harness.SuggestAdd {
 		f, err := b.Facts.Get(s.Fact)
 		if errors.Is(err, harness.ErrNotFound) {
@@ -179,8 +183,8 @@ func (b Inbox) moot(s harness.Suggestion) (bool, error) {
 		return next.Text == f.Text && next.Category == f.Category && slices.Equal(next.Tags, f.Tags), nil
 	}
 	id, err := b.Facts.Same(harness.Fact{Text: s.Text})
-	if err != nil || id != "" {
-		return err == nil, err
+	if err != nil || id != "" || k.Reopened {
+		return err == nil && id != "", err
 	}
 	forgotten, err := b.Facts.Forgotten()
 	return forgotten[SameText(s.Text)], err
@@ -213,7 +217,7 @@ func (b Inbox) List(f harness.InboxFilter) ([]harness.Suggestion, error) {
 		if k.Outcome != "" || f.Fact != "" && s.Fact != f.Fact && !slices.Contains(s.Against, f.Fact) {
 			continue
 		}
-		if moot, err := b.moot(s); err != nil {
+		if moot, err := b.moot(k); err != nil {
 			return nil, err
 		} else if moot {
 			continue
@@ -231,7 +235,7 @@ func (b Inbox) waiting(id string) (Kept, error) {
 	if err != nil {
 		return k, err
 	}
-	moot, err := b.moot(k.Item)
+	moot, err := b.moot(k)
 	if err == nil && (moot || k.Outcome != "") {
 		err = harness.ErrNotFound
 	}
@@ -308,7 +312,7 @@ func (b Inbox) stale(s harness.Suggestion) (bool, error) {
 }
 
 func (b Inbox) decide(k Kept, as Outcome) error {
-	k.Outcome, k.Decided = as, b.Now
+	k.Outcome, k.Decided, k.Reopened = as, b.Now, false
 	return b.Tray.Put(k)
 }
 
@@ -333,7 +337,7 @@ func (b Inbox) Reopen(id string) (harness.Suggestion, error) {
 	if k.Outcome == "" {
 		return k.Item, nil
 	}
-	k.Outcome, k.Decided = "", time.Time{}
+	k.Outcome, k.Decided, k.Reopened = "", time.Time{}, true
 	return k.Item, b.Tray.Put(k)
 }
 

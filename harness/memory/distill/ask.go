@@ -57,13 +57,13 @@ type idea struct {
 
 // ask lets a model read a part.
 func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s harness.Session, p part) ([]harness.Suggestion, harness.Usage, error) {
-	facts, err := d.known(ctx, p)
+	facts, err := d.known(ctx, p, budget(info)/2)
 	if err != nil {
 		return nil, harness.Usage{}, err
 	}
 	doc := document{Known: make([]known, 0, len(facts)), Messages: p.messages}
 	for _, f := range facts {
-		doc.Known = append(doc.Known, known{f.ID, f.Text, f.Category})
+		doc.Known = append(doc.Known, known{f.ID, shortened(f), f.Category})
 	}
 	text, err := json.Marshal(doc)
 	if err != nil {

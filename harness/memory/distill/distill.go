@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"cairn/harness"
@@ -89,7 +90,8 @@ func (f *Found) add(other Found) {
 // what was read before it is kept, and the rest is read another time.
 func (d *Distiller) Session(ctx context.Context, l harness.Lease) (Found, error) {
 	return d.read(ctx, l.Session, maxCalls, func(h harness.Harvest) ([]harness.Suggestion, error) {
-		return d.Inbox.Deliver(ctx, l, h)
+		// What was paid for is kept, also if the person goes on meanwhile.
+		return d.Inbox.Deliver(context.WithoutCancel(ctx), l, h)
 	})
 }
 
@@ -102,12 +104,14 @@ func (d *Distiller) CatchUp(ctx context.Context) (Found, error) {
 	if d.Mode == Off {
 		return all, nil
 	}
-	sessions, err := d.Sessions.List(ctx, harness.SessionFilter{Limit: recentSessions})
+	sessions, err := d.Sessions.List(ctx, harness.SessionFilter{})
 	if err != nil {
 		return all, fmt.Errorf("distil what is left: %w", err)
 	}
 	since := d.Now().AddDate(0, 0, -recentDays)
-	for _, s := range sessions {
+	// Lists begin with what is pinned, however old.
+	slices.SortStableFunc(sessions, func(a, b harness.Session) int { return b.Updated.Compare(a.Updated) })
+	for _, s := range sessions[:min(len(sessions), recentSessions)] {
 		if s.Owner != nil || s.OpenRun != "" || s.Updated.Before(since) || all.calls >= maxStartCalls {
 			continue
 		}
@@ -165,29 +169,35 @@ func (d *Distiller) read(ctx context.Context, id harness.SessionID, calls int, d
 
 // piece reads the next part of a session and delivers what it finds.
 func (d *Distiller) piece(ctx context.Context, s harness.Session, deliver func(harness.Harvest) ([]harness.Suggestion, error)) (found Found, more bool, err error) {
-	p, err := d.next(ctx, s)
-	if err != nil || p.to == s.Distilled {
+	unread, err := d.unread(ctx, s)
+	if err != nil {
 		return found, false, err
 	}
-	h := harness.Harvest{From: s.Distilled, To: p.to}
+	p := cut(s, unread, maxTokens)
+	if p.to == s.Distilled {
+		return found, false, nil
+	}
+	h := harness.Harvest{From: s.Distilled}
 	if p.worth() {
 		m, info, name, err := d.Model(ctx, s)
 		if err != nil {
 			return found, false, err
 		}
+		p = cut(s, unread, budget(info))
 		found.calls++
 		if h.Suggestions, h.Usage, err = d.ask(ctx, m, info, s, p); err != nil {
 			return found, false, err
 		}
 		h.Model = name
 	}
+	h.To = p.to
 	filed, err := deliver(h)
 	if err != nil {
 		return found, false, err
 	}
 	for _, one := range filed {
 		if d.Mode == Auto && one.Kind == harness.SuggestAdd && one.Own && len(one.Against) == 0 {
-			f, err := d.Inbox.Accept(ctx, one.ID, harness.FactEdit{})
+			f, err := d.Inbox.Accept(context.WithoutCancel(ctx), one.ID, harness.FactEdit{})
 			if err == nil {
 				found.Accepted = append(found.Accepted, f)
 				continue

@@ -14,16 +14,20 @@ import (
 
 const (
 	// maxTokens bounds what is read with one call, and maxText one message in it,
-	// in bytes: what one pastes is seldom about oneself.
-	maxTokens = 6_000
-	maxText   = 8_000
+	// in bytes: what one pastes is seldom about oneself. With a small window both
+	// are a share of it.
+	maxTokens   = 6_000
+	maxText     = 6_000
+	windowShare = 4
 	// page is how many records are read at once.
 	page = 256
 	// worthLetters is how many letters a person has to have typed for a part to
 	// be worth a call.
 	worthLetters = 12
-	// maxKnown bounds the known facts that are shown with a part.
-	maxKnown = 30
+	// maxKnown bounds the known facts that are shown with a part, maxKnownText
+	// what is shown of each, in characters.
+	maxKnown     = 30
+	maxKnownText = 200
 )
 
 // part is a piece of a conversation that is read at once.
@@ -48,13 +52,16 @@ type said struct {
 func (p part) worth() bool {
 	n := 0
 	for _, m := range p.messages {
-		if m.Who == string(harness.RoleUser) {
-			n += strings.Count(strings.Map(func(r rune) rune {
-				if unicode.IsLetter(r) {
-					return 'x'
-				}
-				return -1
-			}, m.Text), "x")
+		if m.Who != string(harness.RoleUser) {
+			continue
+		}
+		for _, r := range m.Text {
+			switch {
+			case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+				n += 3 // one says as much as a syllable
+			case unicode.IsLetter(r):
+				n++
+			}
 		}
 	}
 	return n >= worthLetters
@@ -70,37 +77,60 @@ func (p part) user(n int) (said, bool) {
 	return said{}, false
 }
 
-// next returns the oldest unread part of the branch on screen.
-func (d *Distiller) next(ctx context.Context, s harness.Session) (part, error) {
-	unread, err := d.unread(ctx, s)
-	if err != nil {
-		return part{}, err
+// budget is how many tokens of a conversation a model reads with one call.
+func budget(info model.Info) int {
+	if info.Window <= 0 {
+		return maxTokens
 	}
+	return max(min(maxTokens, info.Window/windowShare), 1)
+}
+
+// cut returns the oldest part of what is unread that fits the tokens. What a
+// model said after a tool gave its result is left out: it may repeat what a page
+// or a file wants remembered, and so is all before the first message of a person,
+// of which that is not known.
+func cut(s harness.Session, unread []harness.Record, tokens int) part {
 	p := part{to: s.Distilled}
-	tokens := 0
+	used, foreign := 0, true
 	for i, r := range unread {
-		m, shown := shownOf(r)
+		if m := r.Message; m != nil && m.Role == harness.RoleUser && m.Mark != harness.MarkNotice {
+			foreign = false
+		}
+		foreign = foreign || gaveResult(r)
+		m, shown := shownOf(r, min(maxText, tokens))
+		shown = shown && !foreign
 		cost := 0
 		if shown {
 			cost = memory.Estimate(harness.UserText(m.Text))
 		}
-		if len(p.messages) > 0 && tokens+cost > maxTokens {
+		if len(p.messages) > 0 && used+cost > tokens {
 			p.more = true
-			return p, nil
+			return p
 		}
-		if p.to = r.Seq; i == len(unread)-1 {
+		if p.to = r.Seq; i == len(unread)-1 && s.OpenRun == "" {
 			p.to = s.Records // what is on other branches was read, or left, with them
 		}
 		if shown {
-			tokens += cost
+			used += cost
 			p.messages = append(p.messages, m)
 		}
 	}
-	return p, nil
+	return p
+}
+
+// gaveResult reports whether a record holds the result of a tool other than
+// those of the memory, which say the program's own words.
+func gaveResult(r harness.Record) bool {
+	if r.Message == nil {
+		return false
+	}
+	return slices.ContainsFunc(r.Message.Parts, func(p harness.Part) bool {
+		return p.Result != nil && !slices.Contains(recall.Tools(), p.Result.Name)
+	})
 }
 
 // unread returns the records of the branch behind the last one that was read,
-// oldest first.
+// oldest first, without those of a run that has not ended.
 func (d *Distiller) unread(ctx context.Context, s harness.Session) ([]harness.Record, error) {
 	var pages [][]harness.Record
 	for from := s.Head; from > s.Distilled; {
@@ -119,12 +149,18 @@ func (d *Distiller) unread(ctx context.Context, s harness.Session) ([]harness.Re
 		from = records[0].Prev
 	}
 	slices.Reverse(pages)
-	return slices.Concat(pages...), nil
+	all := slices.Concat(pages...)
+	if s.OpenRun != "" {
+		if at := slices.IndexFunc(all, func(r harness.Record) bool { return r.Run == s.OpenRun }); at >= 0 {
+			all = all[:at]
+		}
+	}
+	return all, nil
 }
 
 // shownOf returns what of a record is shown to the model: text that a person or
-// a model wrote, and nothing that a tool or a file said.
-func shownOf(r harness.Record) (said, bool) {
+// a model wrote, and nothing that a tool or a file said. It is cut at most bytes.
+func shownOf(r harness.Record, most int) (said, bool) {
 	m := r.Message
 	if r.Kind != harness.RecordMessage || m == nil || m.Mark == harness.MarkNotice {
 		return said{}, false
@@ -137,15 +173,15 @@ func shownOf(r harness.Record) (said, bool) {
 	for _, p := range m.Parts {
 		own = own && p.Kind == harness.PartText
 	}
-	if len(text) > maxText {
+	if len(text) > most {
 		// A long text was pasted rather than typed.
-		text, own = strings.ToValidUTF8(text[:maxText], ""), false
+		text, own = strings.ToValidUTF8(text[:most], ""), false
 	}
 	return said{N: r.Seq, Who: string(m.Role), Text: text, own: own}, true
 }
 
 // known returns the facts that the part may be about.
-func (d *Distiller) known(ctx context.Context, p part) ([]harness.Fact, error) {
+func (d *Distiller) known(ctx context.Context, p part, tokens int) ([]harness.Fact, error) {
 	var words strings.Builder
 	for _, m := range p.messages {
 		if m.Who == string(harness.RoleUser) {
@@ -175,8 +211,16 @@ func (d *Distiller) known(ctx context.Context, p part) ([]harness.Fact, error) {
 			}
 		}
 	}
+	for i, f := range found {
+		if tokens -= memory.Estimate(harness.UserText(shortened(f) + f.Category)); tokens < 0 {
+			return found[:i], nil
+		}
+	}
 	return found, nil
 }
+
+// shortened is what is shown of a known fact.
+func shortened(f harness.Fact) string { return clip(f.Text, maxKnownText) }
 
 // replyTokens is the room for the answer.
 func replyTokens(info model.Info) int {

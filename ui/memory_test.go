@@ -135,6 +135,34 @@ func TestForgetNeverGuessesAndIsUndone(t *testing.T) {
 	})
 }
 
+func TestForgetFindsNotesToo(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		for _, title := range []string{"Kettle manual", "Green paint"} {
+			if _, err := w.Store.Notes().Save(t.Context(), harness.Note{Title: title, Body: "Long."}, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := w.Store.Facts().Save(t.Context(), harness.Fact{Text: "the sky is green"}, ""); err != nil {
+			t.Fatal(err)
+		}
+		state := func(id string, want harness.FactState) {
+			t.Helper()
+			if n, err := w.Store.Notes().Get(t.Context(), id); err != nil || n.State != want {
+				t.Errorf("%s is %s, %v", id, n.State, err)
+			}
+		}
+		d := w.Open("talk", 80, 24)
+		d.Type("/forget kettle").Press("enter").Shows("forgot n1: Kettle manual", "brings it back")
+		state("n1", harness.StateTrashed)
+		d.Press("ctrl+_").Shows("n1 is remembered again")
+		state("n1", harness.StateActive)
+		d.Type("/forget green").Press("enter").Shows("Which one? None is forgotten yet.").Press("esc")
+		state("n2", harness.StateActive)
+		d.Type("/forget n2").Press("enter").Shows("forgot n2: Green paint")
+		d.Type("/forget n2").Press("enter").Shows(`nothing remembered says "n2"`)
+	})
+}
+
 func TestRememberAloneOffersTheLastMessage(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		w.Tell("talk", "Our talk", time.Now(), "I live in Porto", "How nice.")

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// maxOffered bounds the facts that /forget offers to choose from.
+	// maxOffered bounds the facts, and the notes, that /forget offers to choose
+	// from.
 	maxOffered = 50
 	// maxDraft bounds the message that /remember makes a draft of, and
 	// maxQuote what is kept of it as the source's words; in characters.
@@ -24,8 +25,8 @@ const (
 	tellWidth = 60
 )
 
-// factID is how a fact is named.
-const factID = `^f[0-9]{1,18}$`
+// remembered is how facts and notes are named.
+const remembered = `^[fn][0-9]{1,18}$`
 
 // quoted is the message that /remember made a draft of; record 0 is none.
 type quoted struct {
@@ -101,50 +102,93 @@ func clip(text string, n int) string {
 	return text
 }
 
-// forgetFact forgets the fact that the words find. If they find several, they
-// are offered and none is forgotten.
+// forgetFact forgets the fact or note that the words find. If they find several,
+// they are offered and none is forgotten.
 func (m Model) forgetFact(words string) (Model, tea.Cmd) {
 	switch {
-	case m.deps.Facts == nil:
+	case m.deps.Facts == nil && m.deps.Notes == nil:
 		m.notice = "memory is off in this chat"
 		return m, nil
 	case words == "":
 		m.notice = "write words of the fact after it, or its id: /forget table tests"
 		return m, nil
 	}
-	ctx, facts, to := m.ctx, m.deps.Facts, m.to()
+	ctx, facts, notes, to := m.ctx, m.deps.Facts, m.deps.Notes, m.to()
 	return m, func() tea.Msg {
 		out := forgetMsg{to: to, words: words}
-		out.found, out.err = FindFacts(ctx, facts, words)
+		out.found, out.err = FindRemembered(ctx, facts, notes, words)
 		if out.err == nil && len(out.found) == 1 {
-			out.err = facts.Forget(ctx, out.found[0].ID)
+			out.err = Forget(ctx, facts, notes, out.found[0].ID)
 		}
 		return out
 	}
 }
 
-// FindFacts are the facts that words or an id find, best first, and none of the
-// trash.
-func FindFacts(ctx context.Context, facts Facts, words string) ([]harness.Fact, error) {
-	if !regexp.MustCompile(factID).MatchString(words) {
+// Remembered is a fact or a note. Its text is not safe to print.
+type Remembered struct{ ID, Text string }
+
+// FindRemembered are the facts and the notes that words or an id find, facts
+// first, best first, and none of the trash. Either store may be nil.
+func FindRemembered(ctx context.Context, facts Facts, notes Notes, words string) ([]Remembered, error) {
+	var found []Remembered
+	byID := regexp.MustCompile(remembered).MatchString(words)
+	if facts != nil && (!byID || words[0] == 'f') {
+		list, err := findFacts(ctx, facts, words, byID)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range list {
+			found = append(found, Remembered{f.ID, f.Text})
+		}
+	}
+	if notes != nil && (!byID || words[0] == 'n') {
+		list, err := findNotes(ctx, notes, words, byID)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range list {
+			found = append(found, Remembered{n.ID, n.Title})
+		}
+	}
+	return found, nil
+}
+
+func findFacts(ctx context.Context, facts Facts, words string, byID bool) ([]harness.Fact, error) {
+	if !byID {
 		return facts.List(ctx, harness.MemoryFilter{Query: words, State: harness.StateAny, Limit: maxOffered})
 	}
 	f, err := facts.Get(ctx, words)
-	switch {
-	case errors.Is(err, harness.ErrNotFound), err == nil && f.State == harness.StateTrashed:
+	if errors.Is(err, harness.ErrNotFound) || err == nil && f.State == harness.StateTrashed {
 		return nil, nil
-	case err != nil:
-		return nil, err
 	}
-	return []harness.Fact{f}, nil
+	return []harness.Fact{f}, err
 }
 
-// forgetMsg brings what /forget found: one fact, which is forgotten now, or
-// several.
+func findNotes(ctx context.Context, notes Notes, words string, byID bool) ([]harness.Note, error) {
+	if !byID {
+		return notes.List(ctx, harness.MemoryFilter{Query: words, State: harness.StateAny, Limit: maxOffered})
+	}
+	n, err := notes.Get(ctx, words)
+	if errors.Is(err, harness.ErrNotFound) || err == nil && n.State == harness.StateTrashed {
+		return nil, nil
+	}
+	return []harness.Note{n}, err
+}
+
+// Forget moves what [FindRemembered] found to the trash.
+func Forget(ctx context.Context, facts Facts, notes Notes, id string) error {
+	if id[0] == 'n' {
+		return notes.Forget(ctx, id)
+	}
+	return facts.Forget(ctx, id)
+}
+
+// forgetMsg brings what /forget found: one fact or note, which is forgotten now,
+// or several.
 type forgetMsg struct {
 	to
 	words string
-	found []harness.Fact
+	found []Remembered
 	err   error
 }
 

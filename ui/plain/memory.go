@@ -7,17 +7,17 @@ import (
 	"cairn/ui/chat"
 )
 
-// forget forgets the fact that the words find, or lists those that they find.
+// forget forgets the fact or note that the words find, or lists those that they find.
 func (p *plain) forget(words string) {
 	switch {
-	case p.Chat.Facts == nil:
+	case p.Chat.Facts == nil && p.Chat.Notes == nil:
 		p.say("memory is off in this chat")
 		return
 	case words == "":
 		p.say("write words of the fact after it, or its id: /forget table tests")
 		return
 	}
-	found, err := chat.FindFacts(p.ctx, p.Chat.Facts, words)
+	found, err := chat.FindRemembered(p.ctx, p.Chat.Facts, p.Chat.Notes, words)
 	switch {
 	case err != nil:
 		p.trouble(err)
@@ -25,14 +25,18 @@ func (p *plain) forget(words string) {
 		p.say(fmt.Sprintf("nothing remembered says %q", words))
 	case len(found) == 1:
 		f := found[0]
-		if err := p.Chat.Facts.Forget(p.ctx, f.ID); err != nil {
+		if err := chat.Forget(p.ctx, p.Chat.Facts, p.Chat.Notes, f.ID); err != nil {
 			p.trouble(err)
 			return
 		}
 		p.say("forgot " + f.ID + ": " + f.Text)
-		p.say("cairn facts restore " + f.ID + " brings it back")
+		kind := "facts"
+		if f.ID[0] == 'n' {
+			kind = "notes"
+		}
+		p.say("cairn " + kind + " restore " + f.ID + " brings it back")
 	default:
-		p.say("several facts match and none is forgotten; name one by its id:")
+		p.say("several match and none is forgotten; name one by its id:")
 		for _, f := range found {
 			p.say("  /forget " + f.ID + "  " + f.Text)
 		}

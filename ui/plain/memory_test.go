@@ -17,7 +17,7 @@ func TestForgettingInPlainNeverGuesses(t *testing.T) {
 			}
 		}
 		k := start(t, deps(w.Deps("talk", true)))
-		k.say("/forget tests").shows("several facts match and none is forgotten", "/forget f1  tests are ␛[2Jtables", "/forget f2  tests are quick")
+		k.say("/forget tests").shows("several match and none is forgotten", "/forget f1  tests are ␛[2Jtables", "/forget f2  tests are quick")
 		k.say("/forget f2").shows("forgot f2: tests are quick", "cairn facts restore f2 brings it back")
 		k.say("/forget green sky").shows("forgot f3: the sky is green")
 		for id, want := range map[string]harness.FactState{"f1": harness.StateActive, "f2": harness.StateTrashed, "f3": harness.StateTrashed} {

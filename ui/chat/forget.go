@@ -203,7 +203,7 @@ func (msg forgetMsg) apply(m Model) (Model, tea.Cmd) {
 		f := msg.found[0]
 		m = m.wrote(write{did: didForget, id: f.ID})
 		text := render.Truncate(render.SafeLine(f.Text), tellWidth, m.deps.Theme.Ornaments.Ellipsis)
-		m.notice = fmt.Sprintf("forgot %s: %s", f.ID, text) + m.undoHint("; ", "brings it back")
+		m.notice = fmt.Sprintf("forgot %s: %s", f.ID, text) + m.undoHint("; ", "brings it back") + m.offWords()
 	default:
 		ids := make([]string, len(msg.found))
 		for i, f := range msg.found {

@@ -30,8 +30,11 @@ func (p *plain) message(text string) {
 		}
 		p.setup = setup
 	}
-	if s, err := d.Sessions.Get(p.ctx, p.session.ID); err == nil { // it may have been changed elsewhere
+	switch s, err := d.Sessions.Get(p.ctx, p.session.ID); {
+	case err == nil: // it may have been changed elsewhere
 		p.session = s
+	case !errors.Is(err, harness.ErrNotFound):
+		p.trouble(err)
 	}
 	p.setup.Run.NoMemory = p.session.NoMemory
 	handle, err := d.Engine.Start(p.ctx, harness.StartRequest{

@@ -94,7 +94,8 @@ type SessionEdit struct {
 	Pinned  *bool
 	Model   *string
 	System  *string
-	// NoMemory turns long-term memory off for the session.
+	// NoMemory turns long-term memory off for the session. Once it is on again,
+	// what was said until then counts as distilled.
 	NoMemory *bool
 }
 

@@ -28,6 +28,7 @@ func TestInbox(t *testing.T, open Open) {
 			t.Errorf("it is read up to %d", stored.Distilled)
 		}
 	})
+	run(t, "what was said without memory is not distilled once it is on again", open, testSaidWithoutMemory)
 	run(t, "a session is without memory once somebody says so", open, func(t *testing.T, s Stores) {
 		say(t, s, acquire(t, s, "a"), "hello")
 		if got := value[harness.Session](t)(s.Sessions.Edit(ctx(t), "a", harness.SessionEdit{NoMemory: ptr(true)})); !got.NoMemory {
@@ -44,6 +45,24 @@ func TestInbox(t *testing.T, open Open) {
 			t.Error("the first write does not store it")
 		}
 	})
+}
+
+func testSaidWithoutMemory(t *testing.T, s Stores) {
+	off := func(v bool) harness.Session {
+		return value[harness.Session](t)(s.Sessions.Edit(ctx(t), "a", harness.SessionEdit{NoMemory: &v}))
+	}
+	l := acquire(t, s, "a")
+	say(t, s, l, "hello")
+	if got := off(false); got.Distilled != 0 {
+		t.Errorf("memory was on all the time, and it is read up to %d", got.Distilled)
+	}
+	if got := off(true); got.Distilled != 0 {
+		t.Errorf("turned off, it is read up to %d", got.Distilled)
+	}
+	say(t, s, l, "between us")
+	if got := off(false); got.Distilled != got.Records || got.Records != 2 {
+		t.Errorf("turned on, it is read up to %d of %d", got.Distilled, got.Records)
+	}
 }
 
 // add is an addition.

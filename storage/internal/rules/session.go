@@ -122,6 +122,9 @@ func EditSession(s *harness.Session, e harness.SessionEdit) {
 		s.System = *e.System
 	}
 	if e.NoMemory != nil {
+		if s.NoMemory && !*e.NoMemory {
+			s.Distilled = s.Records // what was said without memory stays so
+		}
 		s.NoMemory = *e.NoMemory
 	}
 }

@@ -49,6 +49,8 @@ const (
 	// recentSessions and recentDays bound what is caught up with.
 	recentSessions = 20
 	recentDays     = 7
+	// pause is between the sessions that are caught up with.
+	pause = time.Second
 )
 
 // Distiller reads conversations. Its fields are set before the first use; then it
@@ -112,7 +114,7 @@ func (d *Distiller) CatchUp(ctx context.Context) (Found, error) {
 	// Lists begin with what is pinned, however old.
 	slices.SortStableFunc(sessions, func(a, b harness.Session) int { return b.Updated.Compare(a.Updated) })
 	for _, s := range sessions[:min(len(sessions), recentSessions)] {
-		if s.Owner != nil || s.OpenRun != "" || s.Updated.Before(since) || all.calls >= maxStartCalls {
+		if s.Owner != nil || s.NoMemory || s.Distilled >= s.Records || s.OpenRun != "" || s.Updated.Before(since) || all.calls >= maxStartCalls {
 			continue
 		}
 		found, err := d.read(ctx, s.ID, maxStartCalls-all.calls, func(h harness.Harvest) ([]harness.Suggestion, error) {
@@ -122,8 +124,25 @@ func (d *Distiller) CatchUp(ctx context.Context) (Found, error) {
 		if err != nil {
 			return all, err
 		}
+		if found.calls > 0 {
+			if err := rest(ctx); err != nil {
+				return all, err
+			}
+		}
 	}
 	return all, nil
+}
+
+// rest leaves the model alone for a moment.
+func rest(ctx context.Context) error {
+	wait := time.NewTimer(pause)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // deliverFree stores a harvest of a session that nobody has open.
@@ -167,6 +186,13 @@ func (d *Distiller) read(ctx context.Context, id harness.SessionID, calls int, d
 	return all, nil
 }
 
+// unreadable reports whether the same part would fail again, so that it must not
+// stand in the way of what follows.
+func unreadable(err error) bool {
+	var failed *model.Error
+	return errors.As(err, &failed) && (failed.Kind == model.KindOverflow || failed.Kind == model.KindRefused)
+}
+
 // piece reads the next part of a session and delivers what it finds.
 func (d *Distiller) piece(ctx context.Context, s harness.Session, deliver func(harness.Harvest) ([]harness.Suggestion, error)) (found Found, more bool, err error) {
 	unread, err := d.unread(ctx, s)
@@ -185,10 +211,13 @@ func (d *Distiller) piece(ctx context.Context, s harness.Session, deliver func(h
 		}
 		p = cut(s, unread, budget(info))
 		found.calls++
-		if h.Suggestions, h.Usage, err = d.ask(ctx, m, info, s, p); err != nil {
+		h.Model = name
+		h.Suggestions, h.Usage, err = d.ask(ctx, m, info, s, p)
+		if unreadable(err) {
+			d.Log.Warn("a part is left unread", slog.String("session", string(s.ID)), slog.String("error", err.Error()))
+		} else if err != nil {
 			return found, false, err
 		}
-		h.Model = name
 	}
 	h.To = p.to
 	filed, err := deliver(h)

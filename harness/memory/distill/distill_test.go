@@ -11,7 +11,6 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/harnesstest"
-	"cairn/harness/memory"
 	"cairn/harness/memory/distill"
 	"cairn/harness/model"
 	"cairn/harness/model/offline"
@@ -359,92 +358,6 @@ func TestALongConversationIsReadInPieces(t *testing.T) {
 		if w.session(t).Distilled == before {
 			t.Fatalf("it stays at %d", before)
 		}
-	}
-}
-
-// A turn that waits for a decision is read once it is over.
-func TestARunThatHasNotEndedIsNotRead(t *testing.T) {
-	t.Parallel()
-	w := open(t, facts(t))
-	w.say(t, "I have a dog and a car", "Nice.")
-	m := harness.UserText("I have a cat and a boat")
-	if _, err := w.st.Transcript().Append(t.Context(), w.lease, harness.Record{Message: &m, Run: "r"}); err != nil {
-		t.Fatal(err)
-	}
-	w.d.Sessions = running{w.st.Sessions(), "r"}
-	w.read(t)
-	if n := len(w.model.requests); n != 1 || strings.Contains(w.model.requests[0].Messages[0].Text(), "boat") || w.session(t).Distilled != 2 {
-		t.Errorf("%d calls, read to %d", n, w.session(t).Distilled)
-	}
-}
-
-// running are sessions with a run that has not ended.
-type running struct {
-	harness.Sessions
-
-	id harness.RunID
-}
-
-func (r running) Get(ctx context.Context, id harness.SessionID) (harness.Session, error) {
-	s, err := r.Sessions.Get(ctx, id)
-	s.OpenRun = r.id
-	return s, err
-}
-
-// What a small model reads fits it, whatever is known and said.
-func TestASmallWindowIsNotOverrun(t *testing.T) {
-	t.Parallel()
-	const window = 4_096
-	w := open(t, facts(t), facts(t), facts(t))
-	w.d.Model = func(context.Context, harness.Session) (model.Model, model.Info, string, error) {
-		return w.model, model.Info{Local: true, Window: window}, "test/model", nil
-	}
-	for i := range 30 {
-		if _, _, err := w.st.Facts().Save(t.Context(), harness.Fact{Text: fmt.Sprint(i, strings.Repeat(" word of a fact", 100))}, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.say(t, strings.Repeat("狗 word ", 5_000), "Nice.", strings.Repeat("12 dogs 🐕 ", 500), "Yes.")
-	w.read(t)
-	if len(w.model.requests) == 0 {
-		t.Fatal("nothing was read")
-	}
-	for _, r := range w.model.requests {
-		n := memory.Estimate(r.Messages[0]) + memory.Estimate(harness.UserText(r.System)) + r.MaxOutput
-		if n > window {
-			t.Errorf("a request and its reply of %d tokens", n)
-		}
-	}
-}
-
-// A person who goes on at once ends the reading, but not the keeping of what was
-// found.
-func TestWhatWasPaidForIsKept(t *testing.T) {
-	t.Parallel()
-	w := open(t, facts(t, map[string]any{"action": "add", "text": "Has a dog", "source": 1}))
-	w.say(t, "I have a dog and a car", "Nice.")
-	ctx, stop := context.WithCancel(t.Context())
-	w.model.then = stop
-	if found, err := w.d.Session(ctx, w.lease); len(found.Suggested) != 1 || len(w.waiting(t)) != 1 {
-		t.Errorf("found %+v, %v", found, err)
-	}
-}
-
-func TestWhatIsLeftIsCaughtUpWith(t *testing.T) {
-	t.Parallel()
-	w := open(t, facts(t, map[string]any{"action": "add", "text": "Has a dog", "source": 1}))
-	w.say(t, "I have a dog and a car", "Nice.")
-	if found, err := w.d.CatchUp(t.Context()); err != nil || len(found.Suggested) != 0 || len(w.model.requests) != 0 {
-		t.Errorf("a session that is open is read: %+v, %v", found, err)
-	}
-	if err := w.st.Owners().Release(t.Context(), w.lease); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := w.d.CatchUp(t.Context()); err != nil || len(found.Suggested) != 1 {
-		t.Errorf("found %+v, %v", found, err)
-	}
-	if s := w.session(t); s.Owner != nil {
-		t.Error("it is still held")
 	}
 }
 

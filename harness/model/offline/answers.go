@@ -52,7 +52,8 @@ func abilities(tools []model.ToolSpec) string {
 func about(tools []model.ToolSpec) string {
 	does := "It matches a few plain patterns."
 	if len(tools) > 0 {
-		does = "It matches a few plain patterns and calls the real tools, so what it saves, finds and shows is real."
+		does = "It matches a few plain patterns and calls the real tools, so what it saves, finds and shows is real. " +
+			"Of what you say about yourself it suggests plain sentences, such as *I prefer tea*, as facts to remember."
 	}
 	return "This is **cairn without a language model**: the built-in stand-in that answers when no key is found and no local server runs. " +
 		"It has no weights, does not understand language and makes nothing up. " + does + "\n\n" +

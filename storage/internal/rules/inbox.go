@@ -211,6 +211,7 @@ func (b Inbox) List(f harness.InboxFilter) ([]harness.Suggestion, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.Facts = &rememberTrash{FactShelf: b.Facts}
 	var list []harness.Suggestion
 	for _, k := range all {
 		s := k.Item
@@ -227,6 +228,27 @@ func (b Inbox) List(f harness.InboxFilter) ([]harness.Suggestion, error) {
 		}
 	}
 	return list, nil
+}
+
+// rememberTrash reads the trash once for a list, in which nothing changes.
+type rememberTrash struct {
+	FactShelf
+	texts map[string]bool
+}
+
+// Forgotten implements [FactShelf].
+func (r *rememberTrash) Forgotten() (map[string]bool, error) {
+	if r.texts != nil {
+		return r.texts, nil
+	}
+	texts, err := r.FactShelf.Forgotten()
+	if texts == nil {
+		texts = map[string]bool{}
+	}
+	if err == nil {
+		r.texts = texts
+	}
+	return texts, err
 }
 
 // waiting returns a suggestion that can be decided.

@@ -22,8 +22,8 @@ const (
 	// page is how many records are read at once.
 	page = 256
 	// worthLetters is how many letters a person has to have typed for a part to
-	// be worth a call.
-	worthLetters = 12
+	// be worth a call: "thank you" has fewer, "call me Ada" does not.
+	worthLetters = 9
 	// maxKnown bounds the known facts that are shown with a part, maxKnownText
 	// what is shown of each, in characters.
 	maxKnown     = 30

@@ -51,7 +51,7 @@ func tellings() []telling {
 		{form(`i (?:do not|don't|dislike|hate) (?:like )?(.+)`), "Does not like ", "preference", false},
 		{form(`i always (.+)`), "Always: ", "habit", false},
 		{form(`i never (.+)`), "Never: ", "habit", false},
-		{form(`my (favou?rite .+ is .+)`), "Has a ", "preference", false},
+		{form(`my (favou?rite .+ is .+)`), "The user's ", "preference", false},
 	}
 }
 

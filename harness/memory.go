@@ -57,7 +57,8 @@ type Fact struct {
 	State    FactState `json:"state"`
 	// Pinned facts go into every request.
 	Pinned bool `json:"pinned,omitempty"`
-	// Accepted says that a person agreed to what the model suggested.
+	// Accepted says that what the model suggested was accepted: by a person, or
+	// by the rule that they set for additions in their own words.
 	Accepted   bool      `json:"accepted,omitempty"`
 	Supersedes string    `json:"supersedes,omitempty"`
 	Uses       int       `json:"uses,omitempty"`

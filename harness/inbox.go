@@ -73,7 +73,8 @@ type InboxFilter struct {
 //
 // What was forgotten is honoured: a suggestion about a fact that is not active
 // is in no list, and neither is an addition that says the same as a fact in the
-// trash, unless a person put it back.
+// trash, unless a person put it back. Get and List name no fact in the trash as
+// one that a suggestion stands against.
 type Inbox interface {
 	// Put files a suggestion. The same key again returns the first one. Where an
 	// active fact already says it, or a suggestion that waits does, or one that

@@ -1,6 +1,7 @@
 package harnesstest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ func TestInbox(t *testing.T, open Open) {
 	run(t, "a retirement goes to the trash", open, testAcceptRetire)
 	run(t, "what was refused is not suggested again, and can be put back", open, testRefuse)
 	run(t, "what is forgotten is in no list", open, testInboxForgets)
+	run(t, "what is forgotten stands against nothing", open, testInboxForgetsWhatStandsAgainst)
 	run(t, "keys are refused", open, testInboxSecrets)
 	run(t, "a harvest is delivered once", open, testDeliver)
 	run(t, "an imported conversation is not distilled", open, func(t *testing.T, s Stores) {
@@ -97,8 +99,9 @@ func wantWaiting(t *testing.T, s Stores, want string) {
 }
 
 func testSuggestionKept(t *testing.T, s Stores) {
+	saveFact(t, s, "Never drinks tea")
 	in := harness.Suggestion{
-		Kind: harness.SuggestAdd, Text: " Likes tea ", Category: "taste", Tags: []string{"drink", " drink "}, Against: []string{"f9"},
+		Kind: harness.SuggestAdd, Text: " Likes tea ", Category: "taste", Tags: []string{"drink", " drink "}, Against: []string{"f1"},
 		Why: "It was said.", Source: harness.Source{Session: "a", Message: 3, Quote: "I like tea"}, Own: true, By: harness.ByDistilled,
 	}
 	stored := suggest(t, s, in)
@@ -107,7 +110,7 @@ func testSuggestionKept(t *testing.T, s Stores) {
 	equal(t, "stored", stored, want)
 	s = s.Reopen()
 	equal(t, "read", value[harness.Suggestion](t)(s.Inbox.Get(ctx(t), "i1")), want)
-	if got := factIDs(t, s, harness.MemoryFilter{State: harness.StateAny}); got != "" {
+	if got := factIDs(t, s, harness.MemoryFilter{State: harness.StateAny}); got != "f1" {
 		t.Errorf("it is a fact already: %s", got)
 	}
 	suggest(t, s, add("Likes cake"))
@@ -121,7 +124,7 @@ func testSuggestionKept(t *testing.T, s Stores) {
 			t.Errorf("%+v lists %q, want %q", f, got, id)
 		}
 	}
-	if got := value[[]harness.Suggestion](t)(s.Inbox.List(ctx(t), harness.InboxFilter{Fact: "f9"})); len(got) != 1 || got[0].ID != "i1" {
+	if got := value[[]harness.Suggestion](t)(s.Inbox.List(ctx(t), harness.InboxFilter{Fact: "f1"})); len(got) != 1 || got[0].ID != "i1" {
 		t.Errorf("against f9 stands %+v", got)
 	}
 	for _, id := range []string{"i3", "i0", "i01", "f1", "", "i", "book"} {
@@ -294,6 +297,38 @@ func testInboxForgets(t *testing.T, s Stores) {
 	wantErr(t, err, harness.ErrNotFound)
 	value[harness.Fact](t)(s.Facts.Restore(ctx(t), "f1"))
 	wantWaiting(t, s, "i1 i2")
+}
+
+func testInboxForgetsWhatStandsAgainst(t *testing.T, s Stores) {
+	saveFact(t, s, "Prefers tabs")
+	saveFact(t, s, "Prefers wide tabs")
+	against := add("Hates tabs")
+	against.Against = []string{"f1", "f2"}
+	suggest(t, s, against)
+	want := func(ids ...string) {
+		t.Helper()
+		got := value[harness.Suggestion](t)(s.Inbox.Get(ctx(t), "i1"))
+		list := value[[]harness.Suggestion](t)(s.Inbox.List(ctx(t), harness.InboxFilter{}))
+		if !slices.Equal(got.Against, ids) || len(list) != 1 || !slices.Equal(list[0].Against, ids) {
+			t.Errorf("it stands against %v, and %+v in the list, want %v", got.Against, list, ids)
+		}
+	}
+	about := func(want int) {
+		t.Helper()
+		if got := value[[]harness.Suggestion](t)(s.Inbox.List(ctx(t), harness.InboxFilter{Fact: "f1"})); len(got) != want {
+			t.Errorf("about f1 there are %+v", got)
+		}
+	}
+	want("f1", "f2")
+	about(1)
+	must(t, s.Facts.Forget(ctx(t), "f1"))
+	want("f2")
+	about(0)
+	must(t, s.Inbox.Refuse(ctx(t), "i1"))
+	value[harness.Suggestion](t)(s.Inbox.Reopen(ctx(t), "i1"))
+	value[harness.Fact](t)(s.Facts.Restore(ctx(t), "f1"))
+	want("f1", "f2")
+	about(1)
 }
 
 func testInboxSecrets(t *testing.T, s Stores) {

@@ -214,8 +214,7 @@ func (b Inbox) List(f harness.InboxFilter) ([]harness.Suggestion, error) {
 	b.Facts = &rememberTrash{FactShelf: b.Facts}
 	var list []harness.Suggestion
 	for _, k := range all {
-		s := k.Item
-		if k.Outcome != "" || f.Fact != "" && s.Fact != f.Fact && !slices.Contains(s.Against, f.Fact) {
+		if k.Outcome != "" {
 			continue
 		}
 		if moot, err := b.moot(k); err != nil {
@@ -223,11 +222,34 @@ func (b Inbox) List(f harness.InboxFilter) ([]harness.Suggestion, error) {
 		} else if moot {
 			continue
 		}
+		s, err := b.shown(k.Item)
+		if err != nil {
+			return nil, err
+		}
+		if f.Fact != "" && s.Fact != f.Fact && !slices.Contains(s.Against, f.Fact) {
+			continue
+		}
 		if list = append(list, s); len(list) == f.Limit {
 			break
 		}
 	}
 	return list, nil
+}
+
+// shown is a suggestion without the facts against it that were forgotten since.
+func (b Inbox) shown(s harness.Suggestion) (harness.Suggestion, error) {
+	var against []string
+	for _, id := range s.Against {
+		switch f, err := b.Facts.Get(id); {
+		case errors.Is(err, harness.ErrNotFound):
+		case err != nil:
+			return s, err
+		case f.State != harness.StateTrashed:
+			against = append(against, id)
+		}
+	}
+	s.Against = against
+	return s, nil
 }
 
 // rememberTrash reads the trash once for a list, in which nothing changes.
@@ -280,7 +302,10 @@ func (b Inbox) find(id string) (Kept, error) {
 // Get returns one that waits.
 func (b Inbox) Get(id string) (harness.Suggestion, error) {
 	k, err := b.waiting(id)
-	return k.Item, err
+	if err != nil {
+		return k.Item, err
+	}
+	return b.shown(k.Item)
 }
 
 // Accept carries a suggestion out.

@@ -345,6 +345,18 @@ func TestTheInboxIsSearchedAndNarrowed(t *testing.T) {
 	s.shows("[1 Facts 1/6]", "3 Inbox 6 ")
 }
 
+func TestTheTabsAreNamedInEveryWidth(t *testing.T) {
+	t.Parallel()
+	m := suggested(t)
+	for width := 20; width <= 80; width++ {
+		s := open(t, m, width, 10).keys("3")
+		if head, _, _ := strings.Cut(s.view(), "\n"); strings.Contains(head, "%!") || !strings.Contains(head, "I") {
+			t.Errorf("at %d cells the tabs are %q", width, head)
+		}
+	}
+	open(t, m, 22, 10).keys("3").shows("[I 6]")
+}
+
 func TestTheInboxOpensInFrontAndFollowsTheStore(t *testing.T) {
 	t.Parallel()
 	m := suggested(t)

@@ -136,7 +136,7 @@ func (m Model) header(width int) string {
 	left := " " + p.Title.On("Memory") + "  " + m.tabTitles(width, "%d %s %s", " ")
 	if width < 60 {
 		left = ""
-		for _, f := range []struct{ format, gap string }{{"%d %s %s", " "}, {"%[2]s %[3]s", " "}, {"%[2]s %[3]s", ""}, {"%[2].1s %[3]s", ""}} {
+		for _, f := range []struct{ format, gap string }{{"%d %s %s", " "}, {"%[2]s %[3]s", " "}, {"%[2]s %[3]s", ""}, {"%.1[2]s %[3]s", ""}} {
 			if left = " " + m.tabTitles(width, f.format, f.gap); render.Width(left) <= width {
 				break
 			}

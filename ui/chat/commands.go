@@ -33,7 +33,7 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	case "forget":
 		m, cmd = m.forgetFact(p.Arg)
 	case "context":
-		m = m.showContext()
+		m, cmd = m.showContext()
 	case "retry":
 		m, cmd = m.retry()
 	case "model":

@@ -3,30 +3,37 @@ package chat
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
 )
 
 // showContext tells what the last request of this chat carried.
-func (m Model) showContext() Model {
+func (m Model) showContext() (Model, tea.Cmd) {
 	var answer *harness.Message
+	var at time.Time
 	for _, it := range m.pages.items {
 		if Counted(it.rec) {
-			answer = it.rec.Message
+			answer, at = it.rec.Message, it.rec.At
 		}
 	}
 	if answer == nil {
 		m.notice = "no request was sent in this chat yet"
-		return m
+		return m, nil
 	}
 	lines := ContextLines(*answer, m.setup, m.session)
+	hint := ""
 	if k := m.usual(actUsed); k != "" && len(answer.Used) > 0 {
-		lines = append(lines, k+" shows what the answer on screen used")
+		hint = "\n" + k + " shows what the answer on screen used"
 	}
-	m.pages.add(item{quiet: strings.Join(lines, "\n")})
-	m.pages.follow = true
-	return m
+	ctx, d, to, used := m.ctx, m.deps, m.to(), answer.Used
+	return m, func() tea.Msg {
+		carried, err := CarriedLines(ctx, d.Facts, d.Notes, used, at)
+		return contextMsg{to, strings.Join(append(lines, carried...), "\n") + hint, err}
+	}
 }
 
 // Counted reports whether a record is an answer that says what its request

@@ -2,6 +2,7 @@ package plain
 
 import (
 	"fmt"
+	"time"
 
 	"cairn/harness"
 	"cairn/ui/chat"
@@ -51,9 +52,10 @@ func (p *plain) context() {
 		return
 	}
 	var answer *harness.Message
+	var at time.Time
 	for _, r := range records {
 		if chat.Counted(r) {
-			answer = r.Message
+			answer, at = r.Message, r.At
 		}
 	}
 	if answer == nil {
@@ -65,7 +67,11 @@ func (p *plain) context() {
 		p.trouble(err)
 		return
 	}
-	for _, l := range chat.ContextLines(*answer, p.setup, session) {
+	carried, err := chat.CarriedLines(p.ctx, p.Chat.Facts, p.Chat.Notes, answer.Used, at)
+	if err != nil {
+		p.trouble(err)
+	}
+	for _, l := range append(chat.ContextLines(*answer, p.setup, session), carried...) {
 		p.say(l)
 	}
 }

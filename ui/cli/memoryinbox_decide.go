@@ -226,8 +226,23 @@ type leftError struct{ error }
 
 func (e leftError) Unwrap() []error { return []error{e.error, errSuggestionLeft} }
 
-// accept carries one suggestion out and tells what it did.
+// accept carries one suggestion out and tells what it did, and what contradicts
+// it and stays.
 func (a *app) accept(ctx context.Context, st Store, s harness.Suggestion, e harness.FactEdit) error {
+	if err := a.carryOut(ctx, st, s, e); err != nil {
+		return err
+	}
+	for _, id := range s.Against {
+		x, err := st.Facts.Get(ctx, id)
+		if err != nil || x.State == harness.StateTrashed {
+			continue // another one has retired it meanwhile
+		}
+		a.notice("%s contradicts %s, which stays; to drop it: cairn facts forget %s", s.ID, id, id)
+	}
+	return nil
+}
+
+func (a *app) carryOut(ctx context.Context, st Store, s harness.Suggestion, e harness.FactEdit) error {
 	x, err := st.Inbox.Accept(ctx, s.ID, e)
 	if err != nil {
 		worded := inboxError("accept", s.ID, err)

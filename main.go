@@ -312,7 +312,7 @@ func (p *program) distiller(c cli.ChatSetup) *distill.Distiller {
 	env := p.environment(c.Setup)
 	return &distill.Distiller{
 		Inbox: c.Store.Inbox, Facts: c.Store.Facts, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions,
-		Owners: c.Store.Owners, Mode: mode, Holder: c.Holder, Now: c.Setup.Now, Log: c.Setup.Log,
+		Owners: c.Store.Owners, Run: c.Store.Native.(stores).journal.Get, Mode: mode, Holder: c.Holder, Now: c.Setup.Now, Log: c.Setup.Log,
 		Model: func(ctx context.Context, s harness.Session) (model.Model, model.Info, string, error) {
 			set, err := settle(ctx, c, env, s)
 			if err != nil {
@@ -419,7 +419,7 @@ func settle(ctx context.Context, c cli.ChatSetup, env choose.Env, s harness.Sess
 	}
 	info := env.Catalogue.Info(name)
 	return chat.Setup{
-		Run:   harness.RunConfig{Agent: agent.Version, Model: name, System: system, NoMemory: s.NoMemory},
+		Run:   harness.RunConfig{Agent: agent.Version, Model: name, System: system, NoMemory: s.NoMemory || c.Store.Facts == nil},
 		Label: name, Window: int64(info.Window), Notice: notice,
 	}, nil
 }

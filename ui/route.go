@@ -282,6 +282,8 @@ func (m Model) toPicker(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case picker.Back:
 		m.front = frontChat
 		next = m
+	case picker.Help:
+		next = m.openHelp()
 	}
 	return next, tea.Batch(cmd, more)
 }

@@ -155,7 +155,7 @@ func New(ctx context.Context, d Deps) Model {
 	m := Model{ctx: ctx, deps: d}
 	m.look = newLook(d, true)
 	m.lists.picker = picker.New(ctx, picker.Config{
-		Sessions: d.Sessions, Transcript: d.Transcript, Search: d.Search, Self: d.Holder, Theme: m.look.theme,
+		Sessions: d.Sessions, Transcript: d.Transcript, Search: d.Search, Facts: d.Facts, Self: d.Holder, Theme: m.look.theme,
 		Now: d.Now, Words: Words, Keys: d.Keys,
 	})
 	m.lists.browser = browser.New(ctx, browser.Config{

@@ -173,7 +173,7 @@ func (p *printing) runConfig(ctx context.Context) (harness.RunConfig, error) {
 	} else if model.Value, err = m.Validate(ctx, model.Value); err != nil {
 		return harness.RunConfig{}, usage("the model from %s: %w", model.From, err)
 	}
-	return harness.RunConfig{Agent: cmp.Or(p.wire.Agent, "cairn@1"), Model: model.Value, System: c.systemFor(p.target.session).Value, NoMemory: p.target.session.NoMemory}, nil
+	return harness.RunConfig{Agent: cmp.Or(p.wire.Agent, "cairn@1"), Model: model.Value, System: c.systemFor(p.target.session).Value, NoMemory: p.target.session.NoMemory || p.store.Facts == nil}, nil
 }
 
 // offline reports whether a model is the built-in one.

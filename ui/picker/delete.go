@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -179,8 +180,13 @@ func (m Model) bring(g gone) tea.Cmd {
 			return restored{g, fmt.Errorf("restore session %s: %w", g.id, err)}
 		}
 		for len(g.forgot) > 0 {
-			if _, err := c.Facts.Restore(ctx, g.forgot[0]); err != nil && !errors.Is(err, harness.ErrNotFound) {
-				return restored{g, fmt.Errorf("restore fact %s: %w", g.forgot[0], err)}
+			id := g.forgot[0]
+			f, err := c.Facts.Restore(ctx, id)
+			if err != nil && !errors.Is(err, harness.ErrNotFound) {
+				return restored{g, fmt.Errorf("restore fact %s: %w", id, err)}
+			}
+			if err == nil && f.ID != id {
+				g.doubled = append(g.doubled[:len(g.doubled):len(g.doubled)], fmt.Sprintf("%s stays forgotten: %s says the same.", id, f.ID))
 			}
 			g.forgot = g.forgot[1:]
 		}
@@ -196,7 +202,7 @@ func (m Model) onRestored(msg restored) (Model, tea.Cmd) {
 		return m.load()
 	}
 	m.list = m.list.unhide(msg.gone.id, m.today()).selectKey(key{session: msg.gone.id})
-	m.notice = notice{text: fmt.Sprintf("\"%s\" is back.", msg.gone.title)}
+	m.notice = notice{text: strings.Join(append([]string{fmt.Sprintf("\"%s\" is back.", msg.gone.title)}, msg.gone.doubled...), " ")}
 	return m.load()
 }
 

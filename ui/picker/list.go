@@ -93,6 +93,12 @@ func (l list) find(query string, now time.Time) list {
 func (l list) hide(id harness.SessionID, busy bool, now time.Time) list {
 	l.hidden = copied(l.hidden)
 	l.hidden[id] = busy
+	if slices.ContainsFunc(l.hits, func(h harness.Hit) bool { return h.Session == id }) {
+		chosen := l.chosen
+		l.chosen = true // the place on the screen stays
+		l = l.withHits(l.hits)
+		l.chosen = chosen
+	}
 	return l.match(nil, now)
 }
 

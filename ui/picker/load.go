@@ -131,7 +131,8 @@ func (m Model) onSearched(msg searched) (Model, tea.Cmd) {
 	m.found.busy, m.found.query = false, msg.query
 	if msg.err != nil {
 		m.notice = m.fail(fmt.Errorf("search messages: %w", msg.err))
-		return m, nil
+		m.list = m.list.withHits(nil) // what is shown was found by other words
+		return m.search()
 	}
 	m.list = m.list.withHits(msg.hits)
 	m, look := m.look()

@@ -117,7 +117,9 @@ type gone struct {
 	title  string
 	facts  []string // that may be forgotten too
 	forgot []string // that were, and come back with it
-	back   bool     // undo was asked for before the store had deleted it
+	// doubled says which of them stayed forgotten, in sentences.
+	doubled []string
+	back    bool // undo was asked for before the store had deleted it
 }
 
 // New returns the screen, empty until Open.

@@ -2,6 +2,7 @@ package distill_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/memory"
+	"cairn/harness/memory/distill"
 	"cairn/harness/model"
 )
 
@@ -140,5 +142,62 @@ func TestAPartThatIsRefusedIsPassedOver(t *testing.T) {
 	w.read(t)
 	if w.session(t).Distilled != 2 || len(w.model.requests) != 1 {
 		t.Errorf("read to %d with %d calls", w.session(t).Distilled, len(w.model.requests))
+	}
+}
+
+// What is read at a start waits also in auto, because nobody is told of it, and a
+// session that cannot be read keeps no other from being read.
+func TestCatchingUpKeepsNothingAtOnceAndGoesOnPastTrouble(t *testing.T) {
+	t.Parallel()
+	w := open(t, facts(t, map[string]any{"action": "add", "text": "Has a dog", "source": 1, "quote": "I have a dog"}))
+	w.d.Mode = distill.Auto
+	w.say(t, "I have a dog and a car", "Nice.")
+	if err := w.st.Owners().Release(t.Context(), w.lease); err != nil {
+		t.Fatal(err)
+	}
+	l, err := w.st.Owners().Acquire(t.Context(), harness.Session{ID: "broken"}, harness.Holder{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := harness.UserText("I have a cat and a bus")
+	if _, err := w.st.Transcript().Append(t.Context(), l, harness.Record{Message: &m}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.st.Owners().Release(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	good := w.d.Model
+	w.d.Model = func(ctx context.Context, s harness.Session) (model.Model, model.Info, string, error) {
+		if s.ID == "broken" {
+			return nil, model.Info{}, "", errors.New("no key")
+		}
+		return good(ctx, s)
+	}
+	found, err := w.d.CatchUp(t.Context())
+	if err == nil || len(found.Accepted) != 0 || len(found.Suggested) != 1 || len(w.waiting(t)) != 1 {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// What was said in a run without memory is never read, also not later.
+func TestARunWithoutMemoryIsNeverRead(t *testing.T) {
+	t.Parallel()
+	w := open(t, facts(t))
+	w.d.Run = func(_ context.Context, id harness.RunID) (harness.Run, error) {
+		if id == "lost" {
+			return harness.Run{}, harness.ErrNotFound
+		}
+		return harness.Run{Config: harness.RunConfig{NoMemory: id == "private"}}, nil
+	}
+	for _, said := range [][2]string{{"private", "My secret garden is in Rome"}, {"open", "I have a dog and a car"}, {"lost", "I have a cat and a bus"}} {
+		m := harness.UserText(said[1])
+		if _, err := w.st.Transcript().Append(t.Context(), w.lease, harness.Record{Run: harness.RunID(said[0]), Message: &m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.read(t)
+	text := w.model.requests[0].Messages[0].Text()
+	if strings.Contains(text, "garden") || !strings.Contains(text, "dog") || !strings.Contains(text, "cat") || w.session(t).Distilled != 3 {
+		t.Errorf("it reads %s, up to %d", text, w.session(t).Distilled)
 	}
 }

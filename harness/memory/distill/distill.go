@@ -65,6 +65,9 @@ type Distiller struct {
 	// Model returns what reads a session, what is known of it, and its name as
 	// "provider/model".
 	Model func(ctx context.Context, s harness.Session) (model.Model, model.Info, string, error)
+	// Run finds the run of a record: what was said in one without memory is never
+	// read. Nil knows of none.
+	Run func(ctx context.Context, id harness.RunID) (harness.Run, error)
 	// Holder is this process, for the moments in which it holds a session that
 	// nobody has open.
 	Holder harness.Holder
@@ -91,7 +94,7 @@ func (f *Found) add(other Found) {
 // model calls. If nothing is new it asks no model. After an error of the model
 // what was read before it is kept, and the rest is read another time.
 func (d *Distiller) Session(ctx context.Context, l harness.Lease) (Found, error) {
-	return d.read(ctx, l.Session, maxCalls, func(h harness.Harvest) ([]harness.Suggestion, error) {
+	return d.read(ctx, l.Session, maxCalls, d.Mode, func(h harness.Harvest) ([]harness.Suggestion, error) {
 		// What was paid for is kept, also if the person goes on meanwhile.
 		return d.Inbox.Deliver(context.WithoutCancel(ctx), l, h)
 	})
@@ -99,10 +102,12 @@ func (d *Distiller) Session(ctx context.Context, l harness.Lease) (Found, error)
 
 // CatchUp reads what earlier starts left unread: of the sessions used last that
 // nobody has open. It makes a few model calls at most, and holds a session only
-// while it stores what it found. An error ends it; what is left is for the next
-// start.
+// while it stores what it found, which all waits, since nobody is told of it. A
+// session that cannot be read now is left for the next start, and keeps no other
+// from being read.
 func (d *Distiller) CatchUp(ctx context.Context) (Found, error) {
 	var all Found
+	var failed error
 	if d.Mode == Off {
 		return all, nil
 	}
@@ -117,20 +122,21 @@ func (d *Distiller) CatchUp(ctx context.Context) (Found, error) {
 		if s.Owner != nil || s.NoMemory || s.Distilled >= s.Records || s.OpenRun != "" || s.Updated.Before(since) || all.calls >= maxStartCalls {
 			continue
 		}
-		found, err := d.read(ctx, s.ID, maxStartCalls-all.calls, func(h harness.Harvest) ([]harness.Suggestion, error) {
+		found, err := d.read(ctx, s.ID, maxStartCalls-all.calls, Ask, func(h harness.Harvest) ([]harness.Suggestion, error) {
 			return d.deliverFree(ctx, s, h)
 		})
 		all.add(found)
-		if err != nil {
-			return all, err
+		if ctx.Err() != nil {
+			return all, ctx.Err()
 		}
+		failed = errors.Join(failed, err)
 		if found.calls > 0 {
 			if err := rest(ctx); err != nil {
 				return all, err
 			}
 		}
 	}
-	return all, nil
+	return all, failed
 }
 
 // rest leaves the model alone for a moment.
@@ -156,7 +162,7 @@ func (d *Distiller) deliverFree(ctx context.Context, s harness.Session, h harnes
 }
 
 // read reads the unread part of a session in pieces.
-func (d *Distiller) read(ctx context.Context, id harness.SessionID, calls int, deliver func(harness.Harvest) ([]harness.Suggestion, error)) (Found, error) {
+func (d *Distiller) read(ctx context.Context, id harness.SessionID, calls int, mode Mode, deliver func(harness.Harvest) ([]harness.Suggestion, error)) (Found, error) {
 	var all Found
 	for d.Mode != Off && all.calls < calls {
 		s, err := d.Sessions.Get(ctx, id)
@@ -169,7 +175,7 @@ func (d *Distiller) read(ctx context.Context, id harness.SessionID, calls int, d
 		if s.NoMemory || s.Distilled >= s.Records {
 			return all, nil
 		}
-		found, more, err := d.piece(ctx, s, deliver)
+		found, more, err := d.piece(ctx, s, mode, deliver)
 		all.add(found)
 		switch {
 		case errors.Is(err, harness.ErrStale), errors.Is(err, harness.ErrLost):
@@ -194,7 +200,7 @@ func unreadable(err error) bool {
 }
 
 // piece reads the next part of a session and delivers what it finds.
-func (d *Distiller) piece(ctx context.Context, s harness.Session, deliver func(harness.Harvest) ([]harness.Suggestion, error)) (found Found, more bool, err error) {
+func (d *Distiller) piece(ctx context.Context, s harness.Session, mode Mode, deliver func(harness.Harvest) ([]harness.Suggestion, error)) (found Found, more bool, err error) {
 	unread, err := d.unread(ctx, s)
 	if err != nil {
 		return found, false, err
@@ -225,7 +231,7 @@ func (d *Distiller) piece(ctx context.Context, s harness.Session, deliver func(h
 		return found, false, err
 	}
 	for _, one := range filed {
-		if d.Mode == Auto && one.Kind == harness.SuggestAdd && one.Own && len(one.Against) == 0 {
+		if mode == Auto && one.Kind == harness.SuggestAdd && one.Own && len(one.Against) == 0 {
 			f, err := d.Inbox.Accept(context.WithoutCancel(ctx), one.ID, harness.FactEdit{})
 			if err == nil {
 				found.Accepted = append(found.Accepted, f)

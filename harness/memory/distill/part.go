@@ -2,6 +2,7 @@ package distill
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -155,7 +156,33 @@ func (d *Distiller) unread(ctx context.Context, s harness.Session) ([]harness.Re
 			all = all[:at]
 		}
 	}
-	return all, nil
+	return all, d.hide(ctx, all)
+}
+
+// hide takes out what was said in runs without memory.
+func (d *Distiller) hide(ctx context.Context, records []harness.Record) error {
+	if d.Run == nil {
+		return nil
+	}
+	hidden := map[harness.RunID]bool{}
+	for i, r := range records {
+		if r.Run == "" {
+			continue
+		}
+		hide, known := hidden[r.Run]
+		if !known {
+			run, err := d.Run(ctx, r.Run)
+			if err != nil && !errors.Is(err, harness.ErrNotFound) {
+				return err
+			}
+			hide = run.Config.NoMemory
+			hidden[r.Run] = hide
+		}
+		if hide {
+			records[i].Message = nil
+		}
+	}
+	return nil
 }
 
 // shownOf returns what of a record is shown to the model: text that a person or

@@ -305,14 +305,13 @@ func used(ctx context.Context, facts harness.Facts, setup cli.Setup, ids []strin
 // distiller reads conversations for what is worth keeping; nil if nobody wants
 // that.
 func (p *program) distiller(c cli.ChatSetup) *distill.Distiller {
-	mode, err := distill.ParseMode(c.Setup.Distill)
-	if err != nil || mode == distill.Off || c.Store.Facts == nil || c.Store.Inbox == nil {
-		return nil // the command line has checked the word before
+	if c.Setup.Distill == distill.Off || c.Store.Facts == nil || c.Store.Inbox == nil {
+		return nil
 	}
 	env := p.environment(c.Setup)
 	return &distill.Distiller{
 		Inbox: c.Store.Inbox, Facts: c.Store.Facts, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions,
-		Owners: c.Store.Owners, Run: c.Store.Native.(stores).journal.Get, Mode: mode, Holder: c.Holder, Now: c.Setup.Now, Log: c.Setup.Log,
+		Owners: c.Store.Owners, Run: c.Store.Native.(stores).journal.Get, Mode: c.Setup.Distill, Holder: c.Holder, Now: c.Setup.Now, Log: c.Setup.Log,
 		Model: func(ctx context.Context, s harness.Session) (model.Model, model.Info, string, error) {
 			set, err := settle(ctx, c, env, s)
 			if err != nil {

@@ -46,6 +46,24 @@ type Suggestion struct {
 	// while nobody could be asked.
 	By      By        `json:"by"`
 	Created time.Time `json:"created"`
+	// Stale says that the fact says something else by now than what was looked at,
+	// so that it cannot be accepted. Get and List fill it in; it is never stored.
+	Stale bool `json:"stale,omitempty"`
+}
+
+// On returns what the fact would say if the suggestion were accepted. One that
+// retires it changes no word.
+func (s Suggestion) On(f Fact) Fact {
+	if s.Text != "" {
+		f.Text = s.Text
+	}
+	if s.Category != "" {
+		f.Category = s.Category
+	}
+	if len(s.Tags) > 0 {
+		f.Tags = s.Tags
+	}
+	return f
 }
 
 // Harvest is what was found worth keeping in a part of a conversation.

@@ -221,7 +221,14 @@ func testAcceptChange(t *testing.T, s Stores) {
 	}
 	change.Text = "Works in Kiel"
 	suggest(t, s, change)
+	value[harness.Fact](t)(s.Facts.Edit(ctx(t), "f1", harness.FactEdit{Pinned: ptr(false)}))
+	if got := value[harness.Suggestion](t)(s.Inbox.Get(ctx(t), "i2")); got.Stale {
+		t.Error("a pin makes it stale")
+	}
 	value[harness.Fact](t)(s.Facts.Edit(ctx(t), "f1", harness.FactEdit{Text: ptr("Works in Bonn")}))
+	if got := value[[]harness.Suggestion](t)(s.Inbox.List(ctx(t), harness.InboxFilter{})); len(got) != 1 || !got[0].Stale {
+		t.Errorf("a stale one is listed as %+v", got)
+	}
 	_, err := s.Inbox.Accept(ctx(t), "i2", harness.FactEdit{})
 	wantErr(t, err, harness.ErrStale)
 	wantWaiting(t, s, "i2")
@@ -231,7 +238,7 @@ func testAcceptChange(t *testing.T, s Stores) {
 	wantErr(t, err, harness.ErrExists)
 	s = s.Reopen()
 	wantWaiting(t, s, "i2 i3")
-	if f := value[harness.Fact](t)(s.Facts.Get(ctx(t), "f1")); f.Text != "Works in Bonn" || f.Revision != 4 {
+	if f := value[harness.Fact](t)(s.Facts.Get(ctx(t), "f1")); f.Text != "Works in Bonn" || f.Revision != 5 {
 		t.Errorf("what was not accepted changed the fact: %+v", f)
 	}
 }

@@ -56,7 +56,7 @@ func (m Model) confirmLines(width int) []string {
 	l := m.lists[tabInbox]
 	for _, n := range l.rows {
 		switch i := l.entries[n].idea; {
-		case i.stale:
+		case i.of.Stale:
 			stale++
 		case len(i.against) > 0:
 			against++

@@ -16,28 +16,15 @@ type idea struct {
 	of      harness.Suggestion
 	fact    harness.Fact   // as it is: the one to change or retire, none for an addition
 	against []harness.Fact // those that cannot be true together with it
-	stale   bool           // fact says something else than what was looked at
 }
 
 // next is the fact as it would be, or as it is if it would be retired.
-func (i idea) next() harness.Fact {
-	f, s := i.fact, i.of
-	if s.Text != "" {
-		f.Text = s.Text
-	}
-	if s.Category != "" {
-		f.Category = s.Category
-	}
-	if len(s.Tags) > 0 {
-		f.Tags = s.Tags
-	}
-	return f
-}
+func (i idea) next() harness.Fact { return i.of.On(i.fact) }
 
 // word is what is special about a suggestion.
 func (i idea) word() string {
 	switch {
-	case i.stale:
+	case i.of.Stale:
 		return "stale"
 	case len(i.against) > 0:
 		return "against"
@@ -57,7 +44,7 @@ func (i idea) opposing() []string {
 
 // plain reports whether a suggestion can be accepted among others, with nothing
 // more to ask.
-func (i idea) plain() bool { return !i.stale && len(i.against) == 0 }
+func (i idea) plain() bool { return !i.of.Stale && len(i.against) == 0 }
 
 // suggested is the suggestion that an entry is, none for a fact or a note.
 func (e entry) suggested() harness.Suggestion {
@@ -113,9 +100,6 @@ func ideas(ctx context.Context, c Config, facts []entry) ([]entry, error) {
 				continue
 			}
 			i.fact = facts[n].fact
-			if i.stale, err = overtook(ctx, c.Facts, s, i.fact); err != nil {
-				return nil, err
-			}
 			if s.Kind == harness.SuggestRetire {
 				facts[n].opposed = s.ID
 			}
@@ -123,24 +107,6 @@ func ideas(ctx context.Context, c Config, facts []entry) ([]entry, error) {
 		out = append(out, ofIdea(i))
 	}
 	return out, nil
-}
-
-// overtook reports whether a fact says something else than the version that a
-// suggestion looked at. Pinning it changes nothing.
-func overtook(ctx context.Context, facts harness.Facts, s harness.Suggestion, now harness.Fact) (bool, error) {
-	if now.Revision == s.Revision {
-		return false, nil
-	}
-	history, err := facts.History(ctx, now.ID)
-	if err != nil {
-		return false, fmt.Errorf("read history of %s: %w", now.ID, err)
-	}
-	for _, was := range history {
-		if was.Revision == s.Revision {
-			return was.Text != now.Text || was.Category != now.Category || !slices.Equal(was.Tags, now.Tags), nil
-		}
-	}
-	return true, nil
 }
 
 // hasInbox reports whether there is an inbox to show. Its suggestions are about
@@ -184,7 +150,7 @@ func (m Model) elsewhere() string {
 // unacceptable says why the selected suggestion cannot be accepted.
 func (m Model) unacceptable() string {
 	i, ok := m.thinking()
-	if ok && i.stale {
+	if ok && i.of.Stale {
 		return "its fact was changed since this was suggested: it can only be refused"
 	}
 	return m.elsewhere()

@@ -102,7 +102,7 @@ func (m Model) ideaHeadline(e entry) string {
 func (m Model) ideaBody(i idea, width, height int) []string {
 	p := m.c.Theme.Paints
 	var out []string
-	if i.stale {
+	if i.of.Stale {
 		text := i.of.Fact + " was changed since this was suggested: it can only be refused."
 		for _, l := range render.Wrap(render.SafeLine(text), width) {
 			out = append(out, p.Error.On(l))

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
+	"cairn/harness/memory/distill"
 )
 
 // completionCommand is `cairn completion`.
@@ -49,7 +50,7 @@ func (a *app) completeFlags(root *cobra.Command) error {
 			return a.offer(cmd, start, a.modelNames)
 		},
 		"theme":     cobra.FixedCompletions(a.themeNames(), cobra.ShellCompDirectiveNoFileComp),
-		distillFlag: cobra.FixedCompletions(distillModes(), cobra.ShellCompDirectiveNoFileComp),
+		distillFlag: cobra.FixedCompletions([]string{string(distill.Auto), string(distill.Ask), string(distill.Off)}, cobra.ShellCompDirectiveNoFileComp),
 		"approve":   cobra.FixedCompletions(approveModes(), cobra.ShellCompDirectiveNoFileComp),
 		"allow":     a.completeRule, "deny": a.completeRule,
 		"engine": cobra.FixedCompletions(a.wire.Engines, cobra.ShellCompDirectiveNoFileComp),

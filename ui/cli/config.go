@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"cairn/harness/memory"
+	"cairn/harness/memory/distill"
 )
 
 // Config is the settled configuration of one start. What a session has set for
@@ -25,9 +26,9 @@ type Config struct {
 	Plain    bool
 	NoMemory bool
 	// Distill says what becomes of what the model finds worth keeping after a
-	// turn: [DistillAuto], [DistillAsk] or [DistillOff]. It is as configured; what
+	// turn: auto, ask or off. It is as configured; what
 	// counts for a start is in [Setup].
-	Distill string
+	Distill distill.Mode
 	// RecallTokens bounds the recalled text of a request.
 	RecallTokens int
 	// Dir holds the store.
@@ -116,7 +117,7 @@ func settings() []setting {
 		{key: "mouse", def: "true", bool: true},
 		{key: "plain", env: "ACCESSIBLE", def: "false", bool: true},
 		{key: "no_memory", def: "false", bool: true},
-		{key: keyDistill, env: "CAIRN_DISTILL", def: DistillAsk},
+		{key: keyDistill, env: "CAIRN_DISTILL", def: string(distill.Ask)},
 		{key: keyRecall, def: strconv.Itoa(memory.DefaultRecallBudget)},
 		{key: "dir", env: "CAIRN_DIR"},
 	}

@@ -3,20 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-)
 
-// What becomes of what the model finds worth keeping after a turn.
-const (
-	// DistillAuto accepts additions that are the person's own words, and asks for
-	// all else.
-	DistillAuto = "auto"
-	// DistillAsk lets all of it wait in the inbox.
-	DistillAsk = "ask"
-	// DistillOff does not look for it.
-	DistillOff = "off"
+	"cairn/harness/memory/distill"
 )
 
 // The keys of the table of memory, and the flag that sets one of them.
@@ -28,8 +18,6 @@ const (
 
 // distillModesText is what a mode can be, in words.
 const distillModesText = `"auto", "ask" or "off"`
-
-func distillModes() []string { return []string{DistillAuto, DistillAsk, DistillOff} }
 
 // memoryTable is what a file says of long-term memory.
 type memoryTable struct {
@@ -59,8 +47,10 @@ func (f file) checkMemory(path string, data []byte) error {
 		return &ConfigError{File: path, Line: lineOfKey(data, key), Text: fmt.Sprintf("%q must be %s", key, text)}
 	}
 	var all []error
-	if d := f.Memory.Distill; d != nil && !slices.Contains(distillModes(), *d) {
-		all = append(all, wrong(keyDistill, fmt.Sprintf("%s, not %q", distillModesText, *d)))
+	if d := f.Memory.Distill; d != nil {
+		if _, err := distill.ParseMode(*d); err != nil || *d == "" {
+			all = append(all, wrong(keyDistill, fmt.Sprintf("%s, not %q", distillModesText, *d)))
+		}
 	}
 	if n := f.Memory.RecallTokens; n != nil && *n < 1 {
 		all = append(all, wrong(keyRecall, wanted([]string{"recall_tokens"})+", at least 1"))
@@ -72,12 +62,13 @@ func (f file) checkMemory(path string, data []byte) error {
 // checked already, with their lines.
 func (c *Config) settleMemory() error {
 	v := c.values[keyDistill]
-	if c.Distill = strings.ToLower(strings.TrimSpace(v.Value)); !slices.Contains(distillModes(), c.Distill) {
+	word := strings.ToLower(strings.TrimSpace(v.Value))
+	var err error
+	if c.Distill, err = distill.ParseMode(word); err != nil || word == "" {
 		return usage("%s must be %s, not %q", v.From, distillModesText, v.Value)
 	}
-	v.Value = c.Distill
+	v.Value = word
 	c.values[keyDistill] = v
-	var err error
 	if c.RecallTokens, err = strconv.Atoi(c.values[keyRecall].Value); err != nil {
 		return fmt.Errorf("read %s: %w", keyRecall, err)
 	}
@@ -86,9 +77,9 @@ func (c *Config) settleMemory() error {
 
 // distillFor is what counts for a start: nothing is distilled from a conversation
 // that is not kept, or without memory.
-func (c Config) distillFor(ephemeral bool) string {
+func (c Config) distillFor(ephemeral bool) distill.Mode {
 	if ephemeral || c.NoMemory {
-		return DistillOff
+		return distill.Off
 	}
 	return c.Distill
 }

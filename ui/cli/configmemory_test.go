@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cairn/harness"
+	"cairn/harness/memory/distill"
 )
 
 // What counts for a start is settled in the usual order, and nothing is distilled
@@ -16,14 +17,14 @@ func TestDistillingIsSettledForAStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, env string
 		flags     []string
-		want      string
+		want      distill.Mode
 	}{
-		"default":     {want: DistillAsk},
-		"file":        {file: "[memory]\ndistill = \"auto\"\n", want: DistillAuto},
-		"environment": {file: "[memory]\ndistill = \"auto\"\n", env: "OFF", want: DistillOff},
-		"flag":        {env: "off", flags: []string{"--distill", "auto"}, want: DistillAuto},
-		"ephemeral":   {flags: []string{"--distill", "auto", "--ephemeral"}, want: DistillOff},
-		"no memory":   {file: "no_memory = true\n[memory]\ndistill = \"auto\"\n", want: DistillOff},
+		"default":     {want: distill.Ask},
+		"file":        {file: "[memory]\ndistill = \"auto\"\n", want: distill.Auto},
+		"environment": {file: "[memory]\ndistill = \"auto\"\n", env: "OFF", want: distill.Off},
+		"flag":        {env: "off", flags: []string{"--distill", "auto"}, want: distill.Auto},
+		"ephemeral":   {flags: []string{"--distill", "auto", "--ephemeral"}, want: distill.Off},
+		"no memory":   {file: "no_memory = true\n[memory]\ndistill = \"auto\"\n", want: distill.Off},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -37,7 +38,7 @@ func TestDistillingIsSettledForAStart(t *testing.T) {
 				}
 				return get(k)
 			}
-			wire, got := w.wire(), ""
+			wire, got := w.wire(), distill.Mode("")
 			engine := wire.NewEngine
 			wire.NewEngine = func(ctx context.Context, st Store, setup Setup) (harness.Engine, error) {
 				got = setup.Distill

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,16 +26,13 @@ type weighed struct {
 
 // weigh reads what a suggestion is about.
 func weigh(ctx context.Context, st Store, s harness.Suggestion) (weighed, error) {
-	doc := weighed{Suggestion: s, Against: []harness.Fact{}}
+	doc := weighed{Suggestion: s, Stale: s.Stale, Against: []harness.Fact{}}
 	if s.Fact != "" {
 		x, err := st.Facts.Get(ctx, s.Fact)
 		if err != nil {
 			return doc, memoryError("show", "fact", s.Fact, err)
 		}
 		doc.Fact = &x
-		if doc.Stale, err = stale(ctx, st, s, x); err != nil {
-			return doc, err
-		}
 	}
 	for _, id := range s.Against {
 		x, err := st.Facts.Get(ctx, id)
@@ -49,24 +45,6 @@ func weigh(ctx context.Context, st Store, s harness.Suggestion) (weighed, error)
 		}
 	}
 	return doc, nil
-}
-
-// stale reports whether a fact says something else than the version of it that
-// a suggestion is about.
-func stale(ctx context.Context, st Store, s harness.Suggestion, now harness.Fact) (bool, error) {
-	if now.Revision == s.Revision {
-		return false, nil
-	}
-	history, err := st.Facts.History(ctx, now.ID)
-	if err != nil {
-		return false, memoryError("show", "fact", now.ID, err)
-	}
-	i := slices.IndexFunc(history, func(f harness.Fact) bool { return f.Revision == s.Revision })
-	if i < 0 {
-		return true, nil
-	}
-	was := history[i]
-	return now.Text != was.Text || now.Category != was.Category || !slices.Equal(now.Tags, was.Tags), nil
 }
 
 // printSuggestion prints one suggestion for people: lines with - are of the fact

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/memory/distill"
 	"cairn/harness/run"
 )
 
@@ -130,9 +131,9 @@ type Setup struct {
 	Engine    string
 	Ephemeral bool
 	// Distill is what becomes of what the model finds worth keeping after a turn.
-	// It is [DistillOff] where no memory is written for a conversation that is
+	// It is [distill.Off] where no memory is written for a conversation that is
 	// kept. A session without memory is not distilled, whatever this says.
-	Distill string
+	Distill distill.Mode
 	// Interactive says that a person can be asked: a call that needs consent
 	// then waits for it, and is denied otherwise.
 	Interactive bool

@@ -201,3 +201,27 @@ func TestARunWithoutMemoryIsNeverRead(t *testing.T) {
 		t.Errorf("it reads %s, up to %d", text, w.session(t).Distilled)
 	}
 }
+
+// Of a long conversation that nobody ever read only the recent part is read, and
+// the rest is not come back to.
+func TestALongPastIsPassedOver(t *testing.T) {
+	t.Parallel()
+	w := open(t, facts(t), facts(t), facts(t))
+	for i := range 600 {
+		w.say(t, fmt.Sprintf("I have told you story number %d", i), "Yes.")
+	}
+	w.read(t)
+	first := w.model.requests[0].Messages[0].Text()
+	if strings.Contains(first, "number 470\"") || !strings.Contains(first, "number 472\"") {
+		t.Errorf("it begins with %.300s", first)
+	}
+	for w.session(t).Distilled < 1_200 {
+		before := w.session(t).Distilled
+		if w.read(t); w.session(t).Distilled == before {
+			t.Fatalf("it stays at %d", before)
+		}
+	}
+	if n := len(w.model.requests); n > 3 {
+		t.Errorf("%d calls", n)
+	}
+}

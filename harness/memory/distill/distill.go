@@ -49,6 +49,9 @@ const (
 	// recentSessions and recentDays bound what is caught up with.
 	recentSessions = 20
 	recentDays     = 7
+	// listed is how many sessions are looked at for that: lists begin with what is
+	// pinned, however old.
+	listed = 10 * recentSessions
 	// pause is between the sessions that are caught up with.
 	pause = time.Second
 )
@@ -111,12 +114,11 @@ func (d *Distiller) CatchUp(ctx context.Context) (Found, error) {
 	if d.Mode == Off {
 		return all, nil
 	}
-	sessions, err := d.Sessions.List(ctx, harness.SessionFilter{})
+	sessions, err := d.Sessions.List(ctx, harness.SessionFilter{Limit: listed})
 	if err != nil {
 		return all, fmt.Errorf("distil what is left: %w", err)
 	}
 	since := d.Now().AddDate(0, 0, -recentDays)
-	// Lists begin with what is pinned, however old.
 	slices.SortStableFunc(sessions, func(a, b harness.Session) int { return b.Updated.Compare(a.Updated) })
 	for _, s := range sessions[:min(len(sessions), recentSessions)] {
 		if s.Owner != nil || s.NoMemory || s.Distilled >= s.Records || s.OpenRun != "" || s.Updated.Before(since) || all.calls >= maxStartCalls {

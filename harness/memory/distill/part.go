@@ -20,7 +20,7 @@ const (
 	maxTokens   = 6_000
 	maxText     = 6_000
 	windowShare = 4
-	// page is how many records are read at once.
+	// page is how many records back are read at most.
 	page = 256
 	// worthLetters is how many letters a person has to have typed for a part to
 	// be worth a call: "thank you" has fewer, "call me Ada" does not.
@@ -130,27 +130,21 @@ func gaveResult(r harness.Record) bool {
 	})
 }
 
-// unread returns the records of the branch behind the last one that was read,
-// oldest first, without those of a run that has not ended.
+// unread returns the newest records of the branch that were not read, oldest
+// first, without those of a run that has not ended. What lies further back than a
+// page is passed over: of a long conversation that nobody ever read the recent
+// part is worth its price.
 func (d *Distiller) unread(ctx context.Context, s harness.Session) ([]harness.Record, error) {
-	var pages [][]harness.Record
-	for from := s.Head; from > s.Distilled; {
-		records, err := d.Transcript.Tail(ctx, s.ID, from, page)
-		if err != nil {
-			return nil, err
-		}
-		fresh := records
-		for len(fresh) > 0 && fresh[0].Seq <= s.Distilled {
-			fresh = fresh[1:]
-		}
-		pages = append(pages, fresh)
-		if len(fresh) < len(records) || len(records) == 0 || records[0].Prev == 0 {
-			break
-		}
-		from = records[0].Prev
+	if s.Head <= s.Distilled {
+		return nil, nil
 	}
-	slices.Reverse(pages)
-	all := slices.Concat(pages...)
+	all, err := d.Transcript.Tail(ctx, s.ID, s.Head, page)
+	if err != nil {
+		return nil, err
+	}
+	for len(all) > 0 && all[0].Seq <= s.Distilled {
+		all = all[1:]
+	}
 	if s.OpenRun != "" {
 		if at := slices.IndexFunc(all, func(r harness.Record) bool { return r.Run == s.OpenRun }); at >= 0 {
 			all = all[:at]

@@ -117,7 +117,7 @@ func (b Inbox) Put(s harness.Suggestion, key string) (harness.Suggestion, bool, 
 // check completes a suggestion, and refuses one that cannot be carried out.
 func (b Inbox) check(s *harness.Suggestion) error {
 	s.Text = strings.TrimSpace(s.Text)
-	s.Tags = cleanTags(s.Tags)
+	s.Tags, s.Stale = cleanTags(s.Tags), false
 	f := harness.Fact{Text: s.Text, Category: s.Category, Tags: s.Tags, Source: s.Source}
 	if err := Facts().Refuse(f); err != nil {
 		return err
@@ -178,8 +178,7 @@ func (b Inbox) moot(k Kept) (bool, error) {
 		if s.Kind == harness.SuggestRetire {
 			return false, nil
 		}
-		next := f
-		suggested(s)(&next)
+		next := s.On(f)
 		return next.Text == f.Text && next.Category == f.Category && slices.Equal(next.Tags, f.Tags), nil
 	}
 	id, err := b.Facts.Same(harness.Fact{Text: s.Text})
@@ -188,21 +187,6 @@ func (b Inbox) moot(k Kept) (bool, error) {
 	}
 	forgotten, err := b.Facts.Forgotten()
 	return forgotten[SameText(s.Text)], err
-}
-
-// suggested is what a suggestion does to a fact.
-func suggested(s harness.Suggestion) func(*harness.Fact) {
-	return func(f *harness.Fact) {
-		if s.Text != "" {
-			f.Text = s.Text
-		}
-		if s.Category != "" {
-			f.Category = s.Category
-		}
-		if len(s.Tags) > 0 {
-			f.Tags = s.Tags
-		}
-	}
 }
 
 // List returns what waits.
@@ -236,7 +220,8 @@ func (b Inbox) List(f harness.InboxFilter) ([]harness.Suggestion, error) {
 	return list, nil
 }
 
-// shown is a suggestion without the facts against it that were forgotten since.
+// shown is a suggestion without the facts against it that were forgotten since,
+// marked if it is stale.
 func (b Inbox) shown(s harness.Suggestion) (harness.Suggestion, error) {
 	var against []string
 	for _, id := range s.Against {
@@ -249,7 +234,12 @@ func (b Inbox) shown(s harness.Suggestion) (harness.Suggestion, error) {
 		}
 	}
 	s.Against = against
-	return s, nil
+	if s.Fact == "" {
+		return s, nil
+	}
+	var err error
+	s.Stale, err = b.stale(s)
+	return s, err
 }
 
 // rememberTrash reads the trash once for a list, in which nothing changes.
@@ -323,7 +313,7 @@ func (b Inbox) Accept(id string, e harness.FactEdit) (harness.Fact, error) {
 
 func (b Inbox) carryOut(s harness.Suggestion, e harness.FactEdit) (harness.Fact, error) {
 	do := func(f *harness.Fact) {
-		suggested(s)(f)
+		*f = s.On(*f)
 		EditFact(e)(f)
 		f.Source, f.By, f.Accepted = s.Source, s.By, true
 	}

@@ -256,8 +256,12 @@ type Record struct {
 	// Seq is the 1-based position in the session's log: the message number
 	// that people and search results use. It never changes.
 	Seq int `json:"seq"`
-	// Prev is the record before this one on its branch, 0 for the first.
+	// Prev is the record before this one on its branch, 0 for the first of the
+	// log: in a fork the branch goes on in the parent.
 	Prev int `json:"prev,omitempty"`
+	// In is the session in whose log the record is, if it was reached through a
+	// fork of that session. It is filled in on reading and never stored.
+	In SessionID `json:"in,omitempty"`
 	// Run is the run that produced the record, if one did.
 	Run RunID `json:"run,omitempty"`
 	// At is when it was stored; it is shown and never sorted by.

@@ -126,8 +126,17 @@ type Transcript interface {
 	// Tail returns the last records of the branch that ends at from, oldest
 	// first; from 0 means the session's head. At most limit records are
 	// returned, all if limit is 0. A session that does not exist yet has no
-	// records.
+	// records. A fork goes on in its parent, with [Record.In] set.
 	Tail(ctx context.Context, id SessionID, from, limit int) ([]Record, error)
+	// Before returns the last records before a record on its branch, oldest
+	// first; at most limit records, all if limit is 0. The record is one of
+	// session id, for which of.Session may be empty, or of one that it was
+	// forked from; any other is [ErrNotFound].
+	Before(ctx context.Context, id SessionID, of Origin, limit int) ([]Record, error)
+	// Log returns the records of a session with numbers above after, on all
+	// branches, in the order in which they were stored; at most limit records,
+	// all if limit is 0. What a fork has of its parent is not among them.
+	Log(ctx context.Context, id SessionID, after, limit int) ([]Record, error)
 	// Record returns one record, on whatever branch it is, or [ErrNotFound].
 	Record(ctx context.Context, id SessionID, seq int) (Record, error)
 	// Append adds records after the session's head and moves the head, in one
@@ -135,7 +144,8 @@ type Transcript interface {
 	// session. It returns the records with Seq and Prev assigned. A lost
 	// lease writes nothing and returns [ErrLost].
 	Append(ctx context.Context, l Lease, records ...Record) ([]Record, error)
-	// MoveHead makes record seq the session's head.
+	// MoveHead makes record seq of the session's own log its head; 0 is the place
+	// before the first one, in a fork where it leaves its parent.
 	MoveHead(ctx context.Context, l Lease, seq int) error
 }
 

@@ -2,6 +2,7 @@
 package harnesstest
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 	"time"
@@ -54,22 +55,9 @@ func TestTranscript(t *testing.T, open Open) {
 	})
 	run(t, "moving the head makes a branch and loses nothing", open, testBranches)
 	run(t, "a lost lease writes nothing", open, testLost)
-	run(t, "a fork reads on in its parent", open, func(t *testing.T, s Stores) {
-		say(t, s, acquire(t, s, "a"), "1", "2", "3")
-		meta := harness.Session{ID: "b", Parent: &harness.Origin{Session: "a", Record: 2}}
-		l := value[harness.Lease](t)(s.Owners.Acquire(ctx(t), meta, harness.Holder{}))
-		say(t, s, l, "x", "y")
-		if got := tail(t, s, "b"); got != "1 | 2 | x | y" {
-			t.Fatalf("fork %q", got)
-		}
-		if got := texts(value[[]harness.Record](t)(s.Transcript.Tail(ctx(t), "b", 0, 3))); got != "2 | x | y" {
-			t.Fatalf("tail of the fork %q", got)
-		}
-		must(t, s.Sessions.Delete(ctx(t), "a"))
-		if got := tail(t, s, "b"); got != "1 | 2 | x | y" {
-			t.Fatalf("fork of a deleted session %q", got)
-		}
-	})
+	run(t, "a fork reads on in its parent", open, testFork)
+	run(t, "before a record", open, testBefore)
+	run(t, "the log has all branches", open, testLog)
 	run(t, "order is not the clock", open, func(t *testing.T, s Stores) {
 		l := acquire(t, s, "a")
 		for i := range 5 {
@@ -89,6 +77,110 @@ func TestTranscript(t *testing.T, open Open) {
 			t.Fatalf("preview %q", got)
 		}
 	})
+}
+
+func testFork(t *testing.T, s Stores) {
+	say(t, s, acquire(t, s, "a"), "1", "2", "3")
+	l := fork(t, s, "b", "a", 2)
+	say(t, s, l, "x", "y")
+	if got := tail(t, s, "b"); got != "1 | 2 | x | y" {
+		t.Fatalf("fork %q", got)
+	}
+	records := value[[]harness.Record](t)(s.Transcript.Tail(ctx(t), "b", 0, 3))
+	if got := texts(records); got != "2 | x | y" {
+		t.Fatalf("tail of the fork %q", got)
+	}
+	if records[0].In != "a" || records[1].In != "" {
+		t.Fatalf("the records of the fork are in %q and %q", records[0].In, records[1].In)
+	}
+	// Such a record may come back in, and is then the other session's own.
+	say(t, s, acquire(t, s, "c"), "0")
+	value[[]harness.Record](t)(s.Transcript.Append(ctx(t), acquire(t, s, "d"), records[0]))
+	if got := value[[]harness.Record](t)(s.Transcript.Tail(ctx(t), "d", 0, 0)); got[0].In != "" {
+		t.Fatalf("stored in %q", got[0].In)
+	}
+	must(t, s.Transcript.MoveHead(ctx(t), l, 0))
+	if got := tail(t, s, "b"); got != "1 | 2" {
+		t.Fatalf("fork before its first record %q", got)
+	}
+	say(t, s, l, "z")
+	must(t, s.Sessions.Delete(ctx(t), "a"))
+	if got := tail(t, s, "b"); got != "1 | 2 | z" {
+		t.Fatalf("fork of a deleted session %q", got)
+	}
+	say(t, s, fork(t, s, "e", "b", 0), "only")
+	if got := tail(t, s, "e"); got != "only" {
+		t.Fatalf("fork before the first record %q", got)
+	}
+}
+
+func fork(t *testing.T, s Stores, id, of harness.SessionID, record int) harness.Lease {
+	t.Helper()
+	meta := harness.Session{ID: id, Parent: &harness.Origin{Session: of, Record: record}}
+	return value[harness.Lease](t)(s.Owners.Acquire(ctx(t), meta, harness.Holder{}))
+}
+
+func testBefore(t *testing.T, s Stores) {
+	say(t, s, acquire(t, s, "a"), "1", "2", "3")
+	say(t, s, fork(t, s, "b", "a", 2), "x", "y")
+	say(t, s, fork(t, s, "c", "b", 1), "p", "q")
+	for _, c := range []struct {
+		id, in harness.SessionID
+		record int
+		limit  int
+		want   string
+	}{
+		{"a", "", 3, 0, "1 | 2"},
+		{"a", "a", 3, 1, "2"},
+		{"a", "", 1, 0, ""},
+		{"b", "", 1, 0, "1 | 2"},
+		{"b", "", 2, 2, "2 | x"},
+		{"b", "a", 2, 0, "1"},
+		{"c", "c", 1, 0, "1 | 2 | x"},
+		{"c", "b", 1, 1, "2"},
+		{"c", "a", 2, 5, "1"},
+	} {
+		got := value[[]harness.Record](t)(s.Transcript.Before(ctx(t), c.id, harness.Origin{Session: c.in, Record: c.record}, c.limit))
+		if texts(got) != c.want {
+			t.Errorf("%d records of %s before %s/%d: %q, want %q", c.limit, c.id, c.in, c.record, texts(got), c.want)
+		}
+		for _, r := range got {
+			if at := value[harness.Record](t)(s.Transcript.Record(ctx(t), cmp.Or(r.In, c.id), r.Seq)); at.Message.Text() != r.Message.Text() {
+				t.Errorf("%q of %s is said to be record %d of %q", r.Message.Text(), c.id, r.Seq, r.In)
+			}
+		}
+	}
+	for _, of := range []harness.Origin{{Record: 0}, {Record: 9}, {Session: "c", Record: 1}, {Session: "none", Record: 1}} {
+		_, err := s.Transcript.Before(ctx(t), "b", of, 0)
+		wantErr(t, err, harness.ErrNotFound)
+	}
+	_, err := s.Transcript.Before(ctx(t), "none", harness.Origin{Record: 1}, 0)
+	wantErr(t, err, harness.ErrNotFound)
+}
+
+func testLog(t *testing.T, s Stores) {
+	l := acquire(t, s, "a")
+	say(t, s, l, "1", "2", "3")
+	must(t, s.Transcript.MoveHead(ctx(t), l, 1))
+	say(t, s, l, "4")
+	say(t, s, fork(t, s, "b", "a", 2), "x")
+	for _, c := range []struct {
+		id           harness.SessionID
+		after, limit int
+		want         string
+	}{
+		{"a", 0, 0, "1 | 2 | 3 | 4"},
+		{"a", 2, 0, "3 | 4"},
+		{"a", 1, 2, "2 | 3"},
+		{"a", 4, 0, ""},
+		{"a", 9, 0, ""},
+		{"b", 0, 0, "x"},
+		{"none", 0, 0, ""},
+	} {
+		if got := texts(value[[]harness.Record](t)(s.Transcript.Log(ctx(t), c.id, c.after, c.limit))); got != c.want {
+			t.Errorf("%d of the log of %s after %d: %q, want %q", c.limit, c.id, c.after, got, c.want)
+		}
+	}
 }
 
 func testWholeMessage(t *testing.T, s Stores) {

@@ -18,8 +18,8 @@ type tape struct {
 	err     error
 }
 
-func (t *tape) Tail(_ context.Context, _ harness.SessionID, from, limit int) ([]harness.Record, error) {
-	rs := t.records[:from]
+func (t *tape) Before(_ context.Context, _ harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
+	rs := t.records[:max(of.Record-1, 0)]
 	rs = rs[max(0, len(rs)-limit):]
 	t.read += len(rs)
 	return rs, t.err
@@ -40,7 +40,7 @@ func TestLoadReadsWhatCanFit(t *testing.T) {
 		"a short conversation": {10, 200_000, 10, 10},
 	} {
 		tp := &tape{records: records(msgs...)}
-		got, err := Load(t.Context(), tp, "s", tc.from, model.Info{Window: tc.window})
+		got, err := Load(t.Context(), tp, "s", tc.from+1, model.Info{Window: tc.window})
 		if err != nil {
 			t.Fatal(err)
 		}

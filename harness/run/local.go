@@ -190,14 +190,11 @@ func (l *Local) stretch(lease harness.Lease, info harness.Run, s loop.State, ste
 // history returns as much of the branch before the run as its model's window
 // can hold.
 func (l *Local) history(ctx context.Context, info harness.Run, steps agent.Steps) ([]harness.Record, error) {
-	first, err := l.o.Transcript.Record(ctx, info.Session, info.First)
+	records, err := memory.Load(ctx, l.o.Transcript, info.Session, info.First, steps.Info)
 	if err != nil {
-		return nil, fmt.Errorf("run %s: read its message: %w", info.ID, err)
+		return nil, fmt.Errorf("run %s: %w", info.ID, err)
 	}
-	if first.Prev == 0 {
-		return nil, nil
-	}
-	return memory.Load(ctx, l.o.Transcript, info.Session, first.Prev, steps.Info)
+	return records, nil
 }
 
 // closings returns what ends the session's runs that no longer go on.

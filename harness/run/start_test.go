@@ -96,12 +96,12 @@ type unread struct {
 	slow   time.Duration
 }
 
-func (u *unread) Record(ctx context.Context, id harness.SessionID, seq int) (harness.Record, error) {
+func (u *unread) Before(ctx context.Context, id harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
 	time.Sleep(u.slow)
 	if u.broken {
-		return harness.Record{}, errors.New("input/output error")
+		return nil, errors.New("input/output error")
 	}
-	return u.Transcript.Record(ctx, id, seq)
+	return u.Transcript.Before(ctx, id, of, limit)
 }
 
 func TestRunWhoseHistoryCannotBeReadIsFailedNotStuck(t *testing.T) {

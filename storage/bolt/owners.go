@@ -99,7 +99,7 @@ func (t *tx) takeable(ctx context.Context, id harness.SessionID, force bool) (*s
 // readShown reads what is looked at first in a session: its last records, its
 // draft and its unfinished runs with what they streamed.
 func (s *session) readShown(ctx context.Context) error {
-	if _, err := s.branch(ctx, 0, shownAtOnce); err != nil {
+	if _, err := s.branch(ctx, s.info.Head, shownAtOnce); err != nil {
 		return err
 	}
 	if _, err := s.draft(); err != nil {

@@ -25,24 +25,104 @@ func (v *Transcript) Tail(ctx context.Context, id harness.SessionID, from, limit
 		if err != nil || !ok || s.info.Hidden {
 			return err
 		}
+		if from == 0 {
+			from = s.info.Head
+		}
 		records, err = s.branch(ctx, from, limit)
 		return err
 	})
 	return records, err
 }
 
-// branch returns the last records of the branch that ends at from.
-func (s *session) branch(ctx context.Context, from, limit int) ([]harness.Record, error) {
-	seq := from
-	if seq == 0 {
-		seq = s.info.Head
+// Before implements [harness.Transcript].
+func (v *Transcript) Before(ctx context.Context, id harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
+	var records []harness.Record
+	err := v.d.view(ctx, fmt.Sprintf("read session %s before record %d", id, of.Record), func(t *tx) error {
+		s, ok, err := t.find(id)
+		if err != nil {
+			return err
+		}
+		if !ok || s.info.Hidden {
+			return harness.ErrNotFound
+		}
+		if s, err = s.lineage(of.Session); err != nil {
+			return err
+		}
+		r, err := s.record(of.Record)
+		if err != nil {
+			return err
+		}
+		records, err = s.branch(ctx, r.Prev, limit)
+		for i := range records {
+			if records[i].In == "" && s.info.ID != id {
+				records[i].In = s.info.ID
+			}
+		}
+		return err
+	})
+	return records, err
+}
+
+// lineage returns the session of that id among this one and those that it was
+// forked from; no id is this one.
+func (s *session) lineage(id harness.SessionID) (*session, error) {
+	seen := map[harness.SessionID]bool{}
+	for id != "" && s.info.ID != id {
+		seen[s.info.ID] = true
+		parent := s.info.Parent
+		if parent == nil || seen[parent.Session] {
+			return nil, harness.ErrNotFound
+		}
+		up, ok, err := s.t.find(parent.Session)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, harness.ErrNotFound
+		}
+		s = up
 	}
+	return s, nil
+}
+
+// Log implements [harness.Transcript].
+func (v *Transcript) Log(ctx context.Context, id harness.SessionID, after, limit int) ([]harness.Record, error) {
+	var records []harness.Record
+	err := v.d.view(ctx, "read session "+string(id), func(t *tx) error {
+		records = nil
+		s, ok, err := t.find(id)
+		if err != nil || !ok || s.info.Hidden {
+			return err
+		}
+		log, err := s.conversation()
+		if err != nil {
+			return err
+		}
+		for seq := max(after, 0) + 1; seq <= s.info.Records && (limit == 0 || len(records) < limit); seq++ {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			r, err := s.recordIn(log, seq)
+			if err != nil {
+				return err
+			}
+			records = append(records, r)
+		}
+		return nil
+	})
+	return records, err
+}
+
+// branch returns the last records of the branch that ends at record seq; 0 is
+// the place before the first one.
+func (s *session) branch(ctx context.Context, seq, limit int) ([]harness.Record, error) {
 	room := limit
 	if room == 0 {
 		room = s.info.Records
 	}
 	records := make([]harness.Record, 0, min(room, s.info.Records))
 	seen := map[harness.SessionID]bool{}
+	own := s.info.ID
 	for !seen[s.info.ID] {
 		seen[s.info.ID] = true
 		log, err := s.conversation()
@@ -57,11 +137,14 @@ func (s *session) branch(ctx context.Context, from, limit int) ([]harness.Record
 			if err != nil {
 				return nil, err
 			}
+			if s.info.ID != own {
+				r.In = s.info.ID
+			}
 			records = append(records, r)
 			seq = r.Prev
 		}
 		parent := s.info.Parent
-		if parent == nil || limit != 0 && len(records) == limit {
+		if parent == nil || parent.Record == 0 || limit != 0 && len(records) == limit {
 			break
 		}
 		up, ok, err := s.t.find(parent.Session)
@@ -188,7 +271,7 @@ func (t *tx) importable(ctx context.Context, id harness.SessionID, records []har
 	if s.info.Deleted != nil || s.info.Hidden || s.info.Records != len(records) {
 		return nil, false, nil
 	}
-	have, err := s.branch(ctx, 0, 0)
+	have, err := s.branch(ctx, s.info.Head, 0)
 	if err != nil || !rules.SameMessages(have, records) {
 		return nil, false, err
 	}

@@ -161,7 +161,7 @@ func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harn
 			if have == nil && v.st.owner(s.ID) == nil {
 				break
 			}
-			if have != nil && have.info.Deleted == nil && rules.SameMessages(have.branch(0, 0), records) && have.info.Records == len(records) {
+			if have != nil && have.info.Deleted == nil && rules.SameMessages(have.branch(have.info.Head, 0), records) && have.info.Records == len(records) {
 				existed = true
 				stored, err = v.st.shown(have)
 				return err

@@ -22,8 +22,6 @@ func (v *Transcript) Tail(ctx context.Context, id harness.SessionID, from, limit
 	}
 	v.st.mu.Lock()
 	defer v.st.mu.Unlock()
-	var records []harness.Record
-	seen := map[harness.SessionID]bool{}
 	s := v.st.sessions[id]
 	if s == nil {
 		return nil, nil
@@ -31,6 +29,57 @@ func (v *Transcript) Tail(ctx context.Context, id harness.SessionID, from, limit
 	if from < 0 || from > s.info.Records {
 		return nil, fmt.Errorf("read session %s: record %d: %w", id, from, harness.ErrNotFound)
 	}
+	if from == 0 {
+		from = s.info.Head
+	}
+	return clone(v.st.branch(s, id, from, limit))
+}
+
+// Before implements [harness.Transcript].
+func (v *Transcript) Before(ctx context.Context, id harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	v.st.mu.Lock()
+	defer v.st.mu.Unlock()
+	s, seen := v.st.sessions[id], map[harness.SessionID]bool{}
+	for s != nil && of.Session != "" && s.info.ID != of.Session && !seen[s.info.ID] {
+		seen[s.info.ID] = true
+		if s.info.Parent == nil {
+			s = nil
+			break
+		}
+		s = v.st.sessions[s.info.Parent.Session]
+	}
+	if s == nil || seen[s.info.ID] || of.Record < 1 || of.Record > len(s.records) {
+		return nil, fmt.Errorf("read session %s before record %d: %w", id, of.Record, harness.ErrNotFound)
+	}
+	return clone(v.st.branch(s, id, s.records[of.Record-1].Prev, limit))
+}
+
+// Log implements [harness.Transcript].
+func (v *Transcript) Log(ctx context.Context, id harness.SessionID, after, limit int) ([]harness.Record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	v.st.mu.Lock()
+	defer v.st.mu.Unlock()
+	s := v.st.sessions[id]
+	if s == nil {
+		return nil, nil
+	}
+	records := s.records[min(max(after, 0), len(s.records)):]
+	if limit > 0 && len(records) > limit {
+		records = records[:limit]
+	}
+	return clone(records)
+}
+
+// branch returns the last records of the branch that ends at a record of s and
+// goes on in its parents, as session id has them.
+func (st *Store) branch(s *session, id harness.SessionID, from, limit int) []harness.Record {
+	var records []harness.Record
+	seen := map[harness.SessionID]bool{}
 	for s != nil && !seen[s.info.ID] {
 		seen[s.info.ID] = true
 		room := limit
@@ -39,23 +88,25 @@ func (v *Transcript) Tail(ctx context.Context, id harness.SessionID, from, limit
 				break
 			}
 		}
-		records = append(s.branch(from, room), records...)
-		if s.info.Parent == nil {
+		part := s.branch(from, room)
+		if s.info.ID != id {
+			for i := range part {
+				part[i].In = s.info.ID
+			}
+		}
+		records = append(part, records...)
+		if s.info.Parent == nil || s.info.Parent.Record == 0 {
 			break
 		}
 		from = s.info.Parent.Record
-		s = v.st.sessions[s.info.Parent.Session]
+		s = st.sessions[s.info.Parent.Session]
 	}
-	return clone(records)
+	return records
 }
 
-// branch returns the last records of the branch that ends at from, of this
+// branch returns the last records of the branch that ends at record seq, of this
 // session alone.
-func (s *session) branch(from, limit int) []harness.Record {
-	seq := from
-	if seq == 0 {
-		seq = s.info.Head
-	}
+func (s *session) branch(seq, limit int) []harness.Record {
 	var records []harness.Record
 	for seq != 0 && (limit == 0 || len(records) < limit) {
 		r := s.records[seq-1]

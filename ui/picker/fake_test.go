@@ -135,6 +135,14 @@ func (f *store) Tail(_ context.Context, id harness.SessionID, from, limit int) (
 	return r[max(len(r)-limit, 0):], nil
 }
 
+func (f *store) Before(context.Context, harness.SessionID, harness.Origin, int) ([]harness.Record, error) {
+	return nil, errors.ErrUnsupported
+}
+
+func (f *store) Log(context.Context, harness.SessionID, int, int) ([]harness.Record, error) {
+	return nil, errors.ErrUnsupported
+}
+
 func (f *store) Record(context.Context, harness.SessionID, int) (harness.Record, error) {
 	return harness.Record{}, harness.ErrNotFound
 }

@@ -142,8 +142,8 @@ func (d *Distiller) unread(ctx context.Context, s harness.Session) ([]harness.Re
 	if err != nil {
 		return nil, err
 	}
-	for len(all) > 0 && all[0].Seq <= s.Distilled {
-		all = all[1:]
+	for len(all) > 0 && (all[0].In != "" || all[0].Seq <= s.Distilled) {
+		all = all[1:] // what a fork has of its parent is read there
 	}
 	if s.OpenRun != "" {
 		if at := slices.IndexFunc(all, func(r harness.Record) bool { return r.Run == s.OpenRun }); at >= 0 {

@@ -51,7 +51,7 @@ func NewSession(l harness.Lease, now time.Time) harness.Session {
 // AddRecord numbers rec as the next record of s and lets s follow it.
 func AddRecord(s *harness.Session, rec harness.Record, now time.Time) harness.Record {
 	s.Records++
-	rec.Seq, rec.Prev = s.Records, s.Head
+	rec.Seq, rec.Prev, rec.In = s.Records, s.Head, ""
 	if rec.Kind == "" {
 		rec.Kind = harness.RecordMessage
 	}

@@ -37,8 +37,11 @@ type Session struct {
 	Messages int `json:"messages"`
 	// Head is the record at which the branch on screen ends.
 	Head int `json:"head"`
-	// Parent is set in forks.
+	// Parent is set in forks: the record after which they go their own way.
 	Parent *Origin `json:"parent,omitempty"`
+	// Inherited counts the messages that a fork has of its parents. Records and
+	// Messages do not.
+	Inherited int `json:"inherited,omitempty"`
 	// Generation is the ownership counter; see [Owners].
 	Generation int `json:"generation"`
 	// Model is set for this session by a person; empty means the default.
@@ -114,10 +117,18 @@ type Sessions interface {
 	Delete(ctx context.Context, id SessionID) error
 	Restore(ctx context.Context, id SessionID) error
 	// Import stores a whole conversation under s.ID in one transaction. If a
-	// session of that id exists with equal messages nothing is written and
+	// session of that id exists with equal content nothing is written and
 	// existed is true; with other content the import gets the first free id
-	// of the form "id-2". Seq and Prev of the records are assigned in order.
+	// of the form "id-2". Records that are numbered from 1 are a log with its
+	// branches, of which s.Head ends the one on screen, 0 the last. Of any others
+	// Seq and Prev are assigned in order.
 	Import(ctx context.Context, s Session, records []Record) (stored Session, existed bool, err error)
+	// Fork makes a session that goes its own way after a record of session id, or
+	// of one that it was forked from; the zero Origin is the end of the branch on
+	// screen. Nothing is copied but the description, of which the fields set in s
+	// win. No s.ID gives a fresh one; [ErrExists] if it is taken, [ErrNotFound] if
+	// there is no such record.
+	Fork(ctx context.Context, id SessionID, of Origin, s Session) (Session, error)
 }
 
 // Transcript reads and extends the logs of sessions. What was said is kept as it

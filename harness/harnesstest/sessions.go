@@ -2,6 +2,8 @@ package harnesstest
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +54,8 @@ func TestSessions(t *testing.T, open Open) {
 		}
 	})
 	run(t, "an import is exact, idempotent and never merges", open, testImport)
+	run(t, "an import keeps branches", open, testImportTree)
+	run(t, "a fork has what was said before", open, testForks)
 	run(t, "an id that is not in stored form is refused", open, func(t *testing.T, s Stores) {
 		for _, id := range []harness.SessionID{"", "*", "../x", "A", "a/b", "a b", ".", "a\x00b"} {
 			if _, err := s.Owners.Acquire(ctx(t), harness.Session{ID: id}, harness.Holder{}); err == nil {
@@ -181,6 +185,95 @@ func testTrash(t *testing.T, s Stores) {
 		t.Fatalf("conversation %q after restore", got)
 	}
 	wantErr(t, s.Sessions.Restore(ctx(t), "none"), harness.ErrNotFound)
+}
+
+func testForks(t *testing.T, s Stores) {
+	l := acquire(t, s, "a")
+	say(t, s, l, "1", "2", "3")
+	value[harness.Session](t)(s.Sessions.Edit(ctx(t), "a", harness.SessionEdit{
+		Title: ptr("Plan"), Tags: ptr([]string{"x"}), Pinned: ptr(true), Model: ptr("p/m"), System: ptr(strings.Repeat("s", 500)), NoMemory: ptr(true),
+	}))
+	before := value[harness.Session](t)(s.Sessions.Get(ctx(t), "a"))
+	got := value[harness.Session](t)(s.Sessions.Fork(ctx(t), "a", harness.Origin{Record: 2}, harness.Session{}))
+	if got.ID == "" || got.Title != "Plan (fork)" || got.Pinned || got.Model != "p/m" || got.System != before.System || !got.NoMemory ||
+		got.Inherited != 2 || got.Records != 0 || !slices.Equal(got.Tags, []string{"x"}) || *got.Parent != (harness.Origin{Session: "a", Record: 2}) {
+		t.Fatalf("fork %+v", got)
+	}
+	equal(t, "the parent", value[harness.Session](t)(s.Sessions.Get(ctx(t), "a")), before)
+	s = s.Reopen()
+	if text := tail(t, s, got.ID); text != "1 | 2" {
+		t.Fatalf("fork has %q", text)
+	}
+	equal(t, "the stored fork", value[harness.Session](t)(s.Sessions.Get(ctx(t), got.ID)), got)
+	if list := list(t, s, harness.SessionFilter{}); list != "a "+string(got.ID) {
+		t.Fatalf("list %q", list)
+	}
+	say(t, s, acquire(t, s, got.ID), "x")
+	whole := value[harness.Session](t)(s.Sessions.Fork(ctx(t), got.ID, harness.Origin{}, harness.Session{ID: "b", Title: "T", Dir: "/d"}))
+	if whole.ID != "b" || whole.Title != "T" || whole.TitleBy != harness.TitleByUser || whole.Dir != "/d" || whole.Inherited != 3 {
+		t.Fatalf("fork of the fork %+v", whole)
+	}
+	up := value[harness.Session](t)(s.Sessions.Fork(ctx(t), "b", harness.Origin{Session: "a", Record: 1}, harness.Session{ID: "c"}))
+	if *up.Parent != (harness.Origin{Session: "a", Record: 1}) || tail(t, s, "c") != "1" {
+		t.Fatalf("fork at a message of the grandparent %+v", up)
+	}
+	if again := value[harness.Session](t)(s.Sessions.Fork(ctx(t), "c", harness.Origin{}, harness.Session{ID: "d"})); *again.Parent != *up.Parent {
+		t.Fatalf("fork of an untouched fork %+v", again)
+	}
+	for _, c := range []struct {
+		id   harness.SessionID
+		of   harness.Origin
+		s    harness.SessionID
+		want error
+	}{
+		{"none", harness.Origin{}, "", harness.ErrNotFound},
+		{"a", harness.Origin{Record: 4}, "", harness.ErrNotFound},
+		{"a", harness.Origin{Record: -1}, "", harness.ErrNotFound},
+		{"a", harness.Origin{Session: "b", Record: 1}, "", harness.ErrNotFound},
+		{"a", harness.Origin{}, "b", harness.ErrExists},
+	} {
+		_, err := s.Sessions.Fork(ctx(t), c.id, c.of, harness.Session{ID: c.s})
+		wantErr(t, err, c.want)
+	}
+	must(t, s.Sessions.Delete(ctx(t), "a"))
+	_, err := s.Sessions.Fork(ctx(t), "a", harness.Origin{}, harness.Session{})
+	wantErr(t, err, harness.ErrNotFound)
+	if text := tail(t, s, "b"); text != "1 | 2 | x" {
+		t.Fatalf("fork of a deleted session has %q", text)
+	}
+}
+
+func testImportTree(t *testing.T, s Stores) {
+	message := func(seq, prev int, text string) harness.Record {
+		m := harness.UserText(text)
+		return harness.Record{Seq: seq, Prev: prev, Message: &m}
+	}
+	log := []harness.Record{message(1, 0, "1"), message(2, 1, "2"), message(3, 1, "3"), message(4, 2, "4")}
+	imp := func(head int) (harness.Session, bool) {
+		t.Helper()
+		got, existed, err := s.Sessions.Import(ctx(t), harness.Session{ID: "a", Head: head}, log)
+		must(t, err)
+		return got, existed
+	}
+	got, existed := imp(3)
+	if existed || got.Head != 3 || got.Records != 4 || got.Messages != 4 || tail(t, s, "a") != "1 | 3" {
+		t.Fatalf("imported %+v with %q", got, tail(t, s, "a"))
+	}
+	if other := texts(value[[]harness.Record](t)(s.Transcript.Tail(ctx(t), "a", 4, 0))); other != "1 | 2 | 4" {
+		t.Fatalf("other branch %q", other)
+	}
+	if got, existed = imp(3); !existed || got.ID != "a" {
+		t.Fatalf("second import %+v %v", got, existed)
+	}
+	if got, existed = imp(0); existed || got.ID != "a-2" || tail(t, s, "a-2") != "1 | 2 | 4" {
+		t.Fatalf("import with another branch on screen %+v %v", got, existed)
+	}
+	flat := []harness.Record{message(0, 0, "1"), message(0, 0, "2"), message(0, 0, "3"), message(0, 0, "4")}
+	flatly, existed, err := s.Sessions.Import(ctx(t), harness.Session{ID: "a"}, flat)
+	must(t, err)
+	if existed || flatly.ID != "a-3" || tail(t, s, "a-3") != "1 | 2 | 3 | 4" {
+		t.Fatalf("import of the same texts in one branch %+v %v", flatly, existed)
+	}
 }
 
 func testImport(t *testing.T, s Stores) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"cairn/harness"
-	"cairn/storage/internal/rules"
 )
 
 var _ harness.Transcript = (*Transcript)(nil)
@@ -63,28 +62,6 @@ func (v *Transcript) Before(ctx context.Context, id harness.SessionID, of harnes
 	return records, err
 }
 
-// lineage returns the session of that id among this one and those that it was
-// forked from; no id is this one.
-func (s *session) lineage(id harness.SessionID) (*session, error) {
-	seen := map[harness.SessionID]bool{}
-	for id != "" && s.info.ID != id {
-		seen[s.info.ID] = true
-		parent := s.info.Parent
-		if parent == nil || seen[parent.Session] {
-			return nil, harness.ErrNotFound
-		}
-		up, ok, err := s.t.find(parent.Session)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			return nil, harness.ErrNotFound
-		}
-		s = up
-	}
-	return s, nil
-}
-
 // Log implements [harness.Transcript].
 func (v *Transcript) Log(ctx context.Context, id harness.SessionID, after, limit int) ([]harness.Record, error) {
 	var records []harness.Record
@@ -94,23 +71,30 @@ func (v *Transcript) Log(ctx context.Context, id harness.SessionID, after, limit
 		if err != nil || !ok || s.info.Hidden {
 			return err
 		}
-		log, err := s.conversation()
-		if err != nil {
-			return err
-		}
-		for seq := max(after, 0) + 1; seq <= s.info.Records && (limit == 0 || len(records) < limit); seq++ {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			r, err := s.recordIn(log, seq)
-			if err != nil {
-				return err
-			}
-			records = append(records, r)
-		}
-		return nil
+		records, err = s.log(ctx, after, limit)
+		return err
 	})
 	return records, err
+}
+
+// log returns the records of this session alone with numbers above after.
+func (s *session) log(ctx context.Context, after, limit int) ([]harness.Record, error) {
+	log, err := s.conversation()
+	if err != nil {
+		return nil, err
+	}
+	var records []harness.Record
+	for seq := max(after, 0) + 1; seq <= s.info.Records && (limit == 0 || len(records) < limit); seq++ {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		r, err := s.recordIn(log, seq)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	return records, nil
 }
 
 // branch returns the last records of the branch that ends at record seq; 0 is
@@ -224,71 +208,4 @@ func (v *Transcript) MoveHead(ctx context.Context, l harness.Lease, seq int) err
 		s.info.Head, s.info.Updated = seq, t.now
 		return s.written()
 	})
-}
-
-// Import implements [harness.Sessions].
-func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harness.Record) (harness.Session, bool, error) {
-	if s.ID == "" {
-		s.ID = harness.SessionID(harness.NewID())
-	}
-	if err := rules.CheckSessionID(s.ID); err != nil {
-		return harness.Session{}, false, fmt.Errorf("import: %w", err)
-	}
-	var stored harness.Session
-	var existed bool
-	err := v.d.update(ctx, "import session "+string(s.ID), func(t *tx) error {
-		wanted := s.ID
-		for n := 2; ; n++ {
-			same, free, err := t.importable(ctx, s.ID, records)
-			if err != nil {
-				return err
-			}
-			if same != nil {
-				stored, existed = *same, true
-				return nil
-			}
-			if free {
-				stored, err = t.importNew(s, records)
-				return err
-			}
-			s.ID = rules.NextImportID(wanted, n)
-		}
-	})
-	return stored, existed, err
-}
-
-// importable tells whether id is free, or the session of equal content that has
-// it.
-func (t *tx) importable(ctx context.Context, id harness.SessionID, records []harness.Record) (same *harness.Session, free bool, err error) {
-	s, ok, err := t.find(id)
-	if err != nil {
-		return nil, false, err
-	}
-	if !ok {
-		reserved, err := t.reserved(id)
-		return nil, !reserved, err
-	}
-	if s.info.Deleted != nil || s.info.Hidden || s.info.Records != len(records) {
-		return nil, false, nil
-	}
-	have, err := s.branch(ctx, s.info.Head, 0)
-	if err != nil || !rules.SameMessages(have, records) {
-		return nil, false, err
-	}
-	shown, err := s.shown()
-	return &shown, false, err
-}
-
-func (t *tx) importNew(s harness.Session, records []harness.Record) (harness.Session, error) {
-	s, records = rules.ImportedRecords(s, records, t.now)
-	made, err := t.newSession(s)
-	if err != nil {
-		return s, err
-	}
-	for _, r := range records {
-		if err := made.putRecord(r); err != nil {
-			return s, err
-		}
-	}
-	return made.info.Session, made.save()
 }

@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -161,7 +162,7 @@ func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harn
 			if have == nil && v.st.owner(s.ID) == nil {
 				break
 			}
-			if have != nil && have.info.Deleted == nil && rules.SameMessages(have.branch(have.info.Head, 0), records) && have.info.Records == len(records) {
+			if have != nil && have.info.Deleted == nil && rules.SameLog(have.records, have.info.Head, s, records) {
 				existed = true
 				stored, err = v.st.shown(have)
 				return err
@@ -176,6 +177,50 @@ func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harn
 		return err
 	})
 	return stored, existed, err
+}
+
+// Fork implements [harness.Sessions].
+func (v *Sessions) Fork(ctx context.Context, id harness.SessionID, of harness.Origin, s harness.Session) (forked harness.Session, err error) {
+	fresh := s.ID == ""
+	if !fresh {
+		if err := rules.CheckSessionID(s.ID); err != nil {
+			return harness.Session{}, fmt.Errorf("fork: %w", err)
+		}
+	}
+	err = v.st.change(ctx, "fork session "+string(id), func() error {
+		parent, err := v.st.present(id)
+		if err != nil {
+			return err
+		}
+		if of == (harness.Origin{}) {
+			of.Record = parent.info.Head
+			if up := parent.info.Parent; of.Record == 0 && up != nil {
+				of = *up
+			}
+		}
+		of.Session = cmp.Or(of.Session, id)
+		at := v.st.lineage(parent, of.Session)
+		if at == nil || of.Record < 1 || of.Record > len(at.records) {
+			return fmt.Errorf("record %d: %w", of.Record, harness.ErrNotFound)
+		}
+		for fresh && (s.ID == "" || v.st.sessions[s.ID] != nil) {
+			s.ID = harness.SessionID(harness.NewID())
+		}
+		if v.st.sessions[s.ID] != nil || v.st.owner(s.ID) != nil {
+			return fmt.Errorf("session %s: %w", s.ID, harness.ErrExists)
+		}
+		messages := 0
+		for _, r := range v.st.branch(at, id, of.Record, 0) {
+			if r.Message != nil {
+				messages++
+			}
+		}
+		made := newSession(rules.ForkedSession(s, parent.info, of, messages, v.st.now()))
+		v.st.add(made)
+		forked, err = v.st.shown(made)
+		return err
+	})
+	return forked, err
 }
 
 func newSession(info harness.Session) *session {

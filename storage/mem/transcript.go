@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,19 +43,25 @@ func (v *Transcript) Before(ctx context.Context, id harness.SessionID, of harnes
 	}
 	v.st.mu.Lock()
 	defer v.st.mu.Unlock()
-	s, seen := v.st.sessions[id], map[harness.SessionID]bool{}
-	for s != nil && of.Session != "" && s.info.ID != of.Session && !seen[s.info.ID] {
-		seen[s.info.ID] = true
-		if s.info.Parent == nil {
-			s = nil
-			break
-		}
-		s = v.st.sessions[s.info.Parent.Session]
-	}
-	if s == nil || seen[s.info.ID] || of.Record < 1 || of.Record > len(s.records) {
+	s := v.st.lineage(v.st.sessions[id], cmp.Or(of.Session, id))
+	if s == nil || of.Record < 1 || of.Record > len(s.records) {
 		return nil, fmt.Errorf("read session %s before record %d: %w", id, of.Record, harness.ErrNotFound)
 	}
 	return clone(v.st.branch(s, id, s.records[of.Record-1].Prev, limit))
+}
+
+// lineage returns the session of that id among s and those that it was forked
+// from, or nil.
+func (st *Store) lineage(s *session, id harness.SessionID) *session {
+	seen := map[harness.SessionID]bool{}
+	for s != nil && s.info.ID != id {
+		if seen[s.info.ID] || s.info.Parent == nil {
+			return nil
+		}
+		seen[s.info.ID] = true
+		s = st.sessions[s.info.Parent.Session]
+	}
+	return s
 }
 
 // Log implements [harness.Transcript].

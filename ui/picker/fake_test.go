@@ -127,6 +127,10 @@ func (f *store) Import(context.Context, harness.Session, []harness.Record) (harn
 	return harness.Session{}, false, errors.New("not of this screen")
 }
 
+func (f *store) Fork(context.Context, harness.SessionID, harness.Origin, harness.Session) (harness.Session, error) {
+	return harness.Session{}, errors.ErrUnsupported
+}
+
 func (f *store) Tail(_ context.Context, id harness.SessionID, from, limit int) ([]harness.Record, error) {
 	r := f.records[id]
 	if from > 0 {

@@ -5,6 +5,7 @@
 package rules
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -165,11 +166,12 @@ func MatchSession(f harness.SessionFilter) func(harness.Session) bool {
 	}
 }
 
-// SameMessages reports whether two logs hold equal records, apart from their
-// times, runs and numbers.
-func SameMessages(a, b []harness.Record) bool {
-	return slices.EqualFunc(a, b, func(x, y harness.Record) bool {
-		return string(content(x)) == string(content(y))
+// SameLog reports whether an import of records under s would be equal to a log
+// that ends its branch at head, apart from times and runs.
+func SameLog(log []harness.Record, head int, s harness.Session, records []harness.Record) bool {
+	s, records = ImportedRecords(s, records, time.Time{})
+	return s.Head == head && slices.EqualFunc(log, records, func(x, y harness.Record) bool {
+		return x.Prev == y.Prev && string(content(x)) == string(content(y))
 	})
 }
 
@@ -187,14 +189,32 @@ func content(r harness.Record) []byte {
 	return raw
 }
 
-// ImportedRecords numbers records as one branch and describes them in s.
+// numbered reports whether records are a whole log with numbers of its own.
+func numbered(records []harness.Record) bool {
+	for i, r := range records {
+		if r.Seq != i+1 || r.Prev < 0 || r.Prev > i {
+			return false
+		}
+	}
+	return len(records) > 0
+}
+
+// ImportedRecords numbers records as one branch, unless they are a log with
+// numbers of its own, and describes them in s.
 func ImportedRecords(s harness.Session, records []harness.Record, now time.Time) (harness.Session, []harness.Record) {
 	kept := s
 	s.Records, s.Messages, s.Head, s.Preview, s.Generation, s.OpenRun, s.OpenStatus, s.Deleted = 0, 0, 0, "", 0, "", "", nil
 	s.HasDraft, s.Owner = false, nil
-	numbered := make([]harness.Record, len(records))
+	tree := numbered(records)
+	log := make([]harness.Record, len(records))
 	for i, r := range records {
-		numbered[i] = AddRecord(&s, r, now)
+		if tree {
+			s.Head = r.Prev
+		}
+		log[i] = AddRecord(&s, r, now)
+	}
+	if tree && kept.Head > 0 && kept.Head <= s.Records {
+		s.Head = kept.Head
 	}
 	s.Distilled = s.Records // what comes from elsewhere was not said here
 	if s.Created = kept.Created; s.Created.IsZero() {
@@ -203,8 +223,31 @@ func ImportedRecords(s harness.Session, records []harness.Record, now time.Time)
 	if s.Updated = kept.Updated; s.Updated.IsZero() {
 		s.Updated = now
 	}
-	return s, numbered
+	return s, log
 }
+
+// ForkedSession describes a fork of parent at a record, where its branch has a
+// number of messages. Fields set in s win.
+func ForkedSession(s, parent harness.Session, at harness.Origin, messages int, now time.Time) harness.Session {
+	f := harness.Session{
+		ID: s.ID, Title: s.Title, TitleBy: s.TitleBy, Tags: s.Tags, Dir: s.Dir, TypedAs: s.TypedAs, Model: s.Model, System: s.System,
+		NoMemory: s.NoMemory || parent.NoMemory, Created: now, Updated: now, Parent: &at, Inherited: messages, Preview: parent.Preview,
+	}
+	if f.Title == "" && parent.Title != "" {
+		f.Title, f.TitleBy = clip(parent.Title, titleLength)+forkMark, harness.TitleByModel
+	} else if f.Title != "" && f.TitleBy == "" {
+		f.TitleBy = harness.TitleByUser
+	}
+	if f.Tags == nil {
+		f.Tags = slices.Clone(parent.Tags)
+	}
+	f.Tags = cleanTags(f.Tags)
+	f.Dir, f.Model, f.System = cmp.Or(f.Dir, parent.Dir), cmp.Or(f.Model, parent.Model), cmp.Or(f.System, parent.System)
+	return f
+}
+
+// forkMark ends the title of a fork that nobody gave one.
+const forkMark = " (fork)"
 
 // NextImportID returns the n-th id to try for an import whose id is taken, from
 // n = 2: "id-2".

@@ -113,6 +113,9 @@ type window struct {
 	more *sync.Cond
 	seen *vt.Emulator
 	over bool // patience is at its end
+
+	// deadline is when it is. Who makes progress may set it anew.
+	deadline *time.Timer
 }
 
 // open starts the program in a terminal that never answers.
@@ -135,7 +138,7 @@ func (h home) open(args ...string) *window {
 	// What the emulator would answer. Closing the emulator itself would race
 	// with its reader.
 	answered.Go(func() { _, _ = io.Copy(io.Discard, w.seen) })
-	deadline := time.AfterFunc(patience, func() {
+	w.deadline = time.AfterFunc(patience, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.over = true
@@ -143,7 +146,7 @@ func (h home) open(args ...string) *window {
 		_ = w.cmd.Process.Kill() // it may have ended just now
 	})
 	h.t.Cleanup(func() {
-		deadline.Stop()
+		w.deadline.Stop()
 		w.kill()
 		err := errors.Join(tty.Close(), ptmx.Close())
 		drawn.Wait()

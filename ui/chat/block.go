@@ -40,6 +40,7 @@ type look struct {
 	details  bool
 	thinking bool
 	theme    *themes.Theme
+	forked   string
 }
 
 // laid is an item laid out. Known is how many of its calls had a result.
@@ -62,7 +63,7 @@ type desk struct {
 }
 
 func (m *Model) desk() desk {
-	l := look{width: m.width, details: m.details, thinking: m.thinking, theme: m.deps.Theme}
+	l := look{width: m.width, details: m.details, thinking: m.thinking, theme: m.deps.Theme, forked: m.forkedWords()}
 	if m.laid.look != l || len(m.laid.byID) > cachedItems {
 		*m.laid = layouts{look: l, byID: map[int]laid{}}
 	}
@@ -116,8 +117,18 @@ func (d desk) known(it item) int {
 	return n
 }
 
-// item lays out one item, with an empty line before it.
+// item lays out one item, with an empty line before it. Behind the last one
+// that a fork has of its parent it is told whose it is.
 func (d desk) item(i int) []string {
+	lines := d.block(i)
+	if r := d.m.pages.items[i].rec; r.Seq > 0 && r.In != "" && origin(r) == d.m.pages.parent {
+		lines = slices.Concat(lines, d.quiet(d.l.forked))
+	}
+	return lines
+}
+
+// block lays out what an item says.
+func (d desk) block(i int) []string {
 	it := d.m.pages.items[i]
 	paints := d.l.theme.Paints
 	switch {

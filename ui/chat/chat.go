@@ -72,7 +72,8 @@ type Model struct {
 
 	// prompt is sent, and goal shown, as soon as it can be.
 	prompt string
-	goal   int
+	goal   harness.Origin
+	parent string // what the session is called that this one was forked from
 
 	// notice is what happened last. The next key takes it away, unless it is
 	// fault: what went wrong stays until something else is said.
@@ -96,7 +97,7 @@ type Model struct {
 func New(ctx context.Context, d Deps, o Open) Model {
 	ctx, leave := context.WithCancel(ctx)
 	m := Model{
-		deps: d, ctx: ctx, leave: leave, number: o.Number, session: o.Session, prompt: o.Prompt, goal: o.Record,
+		deps: d, ctx: ctx, leave: leave, number: o.Number, session: o.Session, prompt: o.Prompt, goal: o.goal(),
 		greets:  o.Greet,
 		own:     ownership{fresh: o.New},
 		pages:   pages{follow: true, whole: true},
@@ -277,21 +278,31 @@ func (msg troubleMsg) apply(m Model) (Model, tea.Cmd) {
 	return m, cmd
 }
 
-// Goto shows a record, loading what lies between if need be.
-func (m Model) Goto(record int) (Model, tea.Cmd) {
-	if m.pages.show(m.desk(), record, m.rows()) {
+// Goto shows a record of the session's own log; see [Model.Show].
+func (m Model) Goto(record int) (Model, tea.Cmd) { return m.Show(harness.Origin{Record: record}) }
+
+// Show shows a record of the session, or one that a fork has of the session it
+// names, loading what lies between if need be.
+func (m Model) Show(o harness.Origin) (Model, tea.Cmd) {
+	if o.Session == m.session.ID {
+		o.Session = ""
+	}
+	if m.pages.show(m.desk(), o, m.rows()) {
 		return m, nil
 	}
 	if m.pages.whole {
-		return m.missed(record), nil
+		return m.missed(o), nil
 	}
-	m.goal = record
+	m.goal = o
 	return m.older(0)
 }
 
 // missed says that a record that was asked for is not there to be shown.
-func (m Model) missed(record int) Model {
-	return m.Hint(fmt.Sprintf("message %d is not in this conversation: it is on another branch or gone", record))
+func (m Model) missed(o harness.Origin) Model {
+	if o.Session == "" && o.Record <= m.session.Records {
+		return m.Hint(fmt.Sprintf("message %d is on another branch: /tree shows them", o.Record))
+	}
+	return m.Hint(fmt.Sprintf("message %d is not in this conversation", o.Record))
 }
 
 // Hint is Say for a chat that may still be opening: the sentence stays until a

@@ -77,7 +77,7 @@ func ContextLines(answer harness.Message, next Setup, s harness.Session) []strin
 	lines = append(lines,
 		"  remembered "+remembered,
 		"  system     "+system+", for the next one",
-		"  session    "+count(s.Messages, "message")+", all branches")
+		"  session    "+count(s.Messages+s.Inherited, "message")+", all branches")
 	if cost := costWords(s.Usage); cost != "" {
 		lines = append(lines, "  cost       "+cost+" in this session")
 	}

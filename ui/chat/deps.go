@@ -114,13 +114,23 @@ type Open struct {
 	Prompt string
 	// Notices are said once, behind the conversation.
 	Notices []string
-	// Record is the message to show first; 0 is the last one.
+	// Record is the message to show first; 0 is the last one. In is the session
+	// in whose log it is, if it is one that a fork has of its parents.
 	Record int
+	In     harness.SessionID
 	// Greet says that the program begins with this chat: what waits in the inbox
 	// is told.
 	Greet bool
 	// Number tells this chat's messages from those of others; see [Model.Owns].
 	Number int
+}
+
+// goal is the message to show first.
+func (o Open) goal() harness.Origin {
+	if o.In == o.Session.ID {
+		o.In = ""
+	}
+	return harness.Origin{Session: o.In, Record: o.Record}
 }
 
 // IntentKind says what an [Intent] wants.

@@ -30,9 +30,9 @@ const remembered = `^[fn][0-9]{1,18}$`
 
 // quoted is the message that /remember made a draft of; record 0 is none.
 type quoted struct {
-	record int
-	text   string
-	role   harness.Role
+	from harness.Origin
+	text string
+	role harness.Role
 	// draft is the box as it was made.
 	draft string
 }
@@ -65,7 +65,7 @@ func (m Model) quote(role harness.Role) (Model, bool) {
 		}
 		m.box = m.box.SetText("/remember " + clip(said, maxDraft))
 		m.draft.version++
-		m.quoted = quoted{rec.Seq, clip(said, maxQuote), role, m.box.Text()}
+		m.quoted = quoted{origin(rec), clip(said, maxQuote), role, m.box.Text()}
 		whose, other := "your last message", "the answer"
 		if role == harness.RoleAssistant {
 			whose, other = "the last answer", "your message"
@@ -82,7 +82,7 @@ func (m Model) quote(role harness.Role) (Model, bool) {
 // requote makes a draft of the other side's last message, if the present one
 // was not touched.
 func (m Model) requote() (Model, bool) {
-	if m.quoted.record == 0 || m.box.Text() != m.quoted.draft {
+	if m.quoted.from.Record == 0 || m.box.Text() != m.quoted.draft {
 		return m, false
 	}
 	role := harness.RoleAssistant

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -95,10 +96,11 @@ func (m Model) learnFact(text string) (Model, tea.Cmd) {
 	fact := harness.Fact{Text: text, By: harness.ByYou, State: harness.StateActive, Session: harness.NoSession}
 	if m.stored {
 		fact.Session = m.session.ID
-		fact.Source = harness.Source{Session: m.session.ID, Message: m.pages.last()}
-		if q := m.quoted; q.record > 0 {
-			fact.Source.Message, fact.Source.Quote = q.record, q.text
+		from := m.pages.last()
+		if q := m.quoted; q.from.Record > 0 {
+			from, fact.Source.Quote = q.from, q.text
 		}
+		fact.Source.Session, fact.Source.Message = cmp.Or(from.Session, m.session.ID), from.Record
 	}
 	key := harness.NewID()
 	return m, func() tea.Msg {

@@ -21,6 +21,7 @@ type loadedMsg struct {
 	to
 	session *harness.Session // nil if it does not exist yet
 	records []harness.Record
+	parent  string // what the session is called that it was forked from
 	err     error
 }
 
@@ -33,7 +34,9 @@ func (m Model) reload() tea.Cmd {
 		switch {
 		case err == nil:
 			out.session = &s
-			out.records, out.err = d.Transcript.Tail(ctx, id, 0, firstPage)
+			if out.records, out.err = d.Transcript.Tail(ctx, id, 0, firstPage); out.err == nil {
+				out.parent, out.err = parentName(ctx, d.Sessions, s)
+			}
 		case !errors.Is(err, harness.ErrNotFound):
 			out.err = err
 		}
@@ -47,17 +50,14 @@ func (msg loadedMsg) apply(m Model) (Model, tea.Cmd) {
 		return m, tea.Batch(cmd, m.configure())
 	}
 	var cmds []tea.Cmd
-	if msg.session == nil && m.goal > 0 {
-		m.goal = 0
+	if msg.session == nil && m.goal.Record > 0 {
+		m.goal = harness.Origin{}
 		m = m.Hint("the conversation that this comes from is gone")
 	}
 	if msg.session != nil {
 		m = m.describes(*msg.session)
-		for _, r := range msg.records {
-			m.learn(r)
-		}
-		m.pages.merge(msg.records)
-		m.context = contextOf(msg.records, m.context)
+		m.parent = msg.parent
+		m = m.shows(msg.records, msg.session.Records)
 		var cmd tea.Cmd
 		m, cmd = m.seek()
 		cmds = append(cmds, cmd)
@@ -68,9 +68,23 @@ func (msg loadedMsg) apply(m Model) (Model, tea.Cmd) {
 	return m, tea.Batch(cmds...)
 }
 
+// shows takes the newest records of the branch, read when the log ended with
+// record upTo.
+func (m Model) shows(records []harness.Record, upTo int) Model {
+	for _, r := range records {
+		m.learn(r)
+	}
+	m.pages.merge(records, upTo)
+	if m.width > 0 {
+		m.pages.settled(m.desk(), m.rows())
+	}
+	m.context = contextOf(records, m.context)
+	return m
+}
+
 // seek shows the record that the chat was opened at, once it is loaded.
 func (m Model) seek() (Model, tea.Cmd) {
-	if m.goal == 0 || m.width == 0 || len(m.pages.items) == 0 {
+	if m.goal.Record == 0 || m.width == 0 || len(m.pages.items) == 0 {
 		return m, nil
 	}
 	if !m.pages.show(m.desk(), m.goal, m.rows()) {
@@ -79,7 +93,7 @@ func (m Model) seek() (Model, tea.Cmd) {
 		}
 		m = m.missed(m.goal)
 	}
-	m.goal = 0
+	m.goal = harness.Origin{}
 	return m, nil
 }
 
@@ -116,7 +130,11 @@ func (m Model) describes(s harness.Session) Model {
 	if m.turning {
 		s.NoMemory = m.session.NoMemory
 	}
-	m.session, m.stored = s, s.Records > 0 || s.Messages > 0
+	m.session, m.stored = s, s.Records > 0 || s.Messages > 0 || s.Parent != nil
+	m.pages.parent = harness.Origin{}
+	if s.Parent != nil {
+		m.pages.parent = *s.Parent
+	}
 	if m.saved.Before(s.Updated) {
 		m.saved = s.Updated
 	}
@@ -162,8 +180,9 @@ func (msg describedMsg) apply(m Model) (Model, tea.Cmd) {
 // olderMsg brings records before those loaded.
 type olderMsg struct {
 	to
-	before  int // the oldest record loaded when it was asked for
+	before  harness.Origin // the oldest record loaded when it was asked for
 	records []harness.Record
+	whole   bool // there are none before them
 	err     error
 }
 
@@ -176,14 +195,14 @@ func (m Model) older(limit int) (Model, tea.Cmd) {
 	m.pages.loading = true
 	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
 	return m, func() tea.Msg {
-		records, err := d.Transcript.Tail(ctx, id, first.Prev, limit)
-		return olderMsg{to, first.Seq, records, err}
+		records, err := d.Transcript.Before(ctx, id, origin(first), limit)
+		return olderMsg{to, origin(first), records, limit == 0 || len(records) < limit, err}
 	}
 }
 
 func (msg olderMsg) apply(m Model) (Model, tea.Cmd) {
 	first, ok := m.pages.first()
-	if !ok || first.Seq != msg.before {
+	if !ok || origin(first) != msg.before {
 		return m, nil
 	}
 	if msg.err != nil {
@@ -193,13 +212,13 @@ func (msg olderMsg) apply(m Model) (Model, tea.Cmd) {
 	for _, r := range msg.records {
 		m.learn(r)
 	}
-	m.pages.prepend(msg.records)
+	m.pages.prepend(msg.records, msg.whole)
 	switch {
-	case m.goal > 0:
+	case m.goal.Record > 0:
 		if !m.pages.show(m.desk(), m.goal, m.rows()) {
 			m = m.missed(m.goal)
 		}
-		m.goal = 0
+		m.goal = harness.Origin{}
 	case m.pages.wantTop:
 		m.pages.wantTop = false
 		m.pages.home(m.desk(), m.rows())

@@ -15,8 +15,12 @@ type item struct {
 	// quiet is a line of this window's own, kept nowhere; after is the record
 	// it stands behind.
 	quiet string
-	after int
+	after harness.Origin
 }
+
+// origin says where a record is. Of the session's own log the session is empty,
+// so that numbers of the logs that a fork goes on in are told from its own.
+func origin(r harness.Record) harness.Origin { return harness.Origin{Session: r.In, Record: r.Seq} }
 
 // place is a line of the conversation: a line of an item, or of the live
 // block, whose index is one past the last item.
@@ -32,6 +36,8 @@ type pages struct {
 	top    place
 	// mark is the end of the conversation when the person left it.
 	mark place
+	// parent is the record after which a fork goes its own way, zero in others.
+	parent harness.Origin
 	// whole says that the first item is the first of the branch.
 	whole   bool
 	loading bool
@@ -54,14 +60,26 @@ func (p *pages) add(it item) {
 	p.items = append(p.items[:len(p.items):len(p.items)], it)
 }
 
-// last is the number of the newest stored record, 0 if none is loaded.
-func (p *pages) last() int {
+// last is where the newest stored record is, zero if none is loaded.
+func (p *pages) last() harness.Origin {
 	for i := len(p.items) - 1; i >= 0; i-- {
-		if s := p.items[i].rec.Seq; s > 0 {
-			return s
+		if p.items[i].rec.Seq > 0 {
+			return origin(p.items[i].rec)
 		}
 	}
-	return 0
+	return harness.Origin{}
+}
+
+// before is where the record before r is, zero if r is the first of all. It is
+// not known of the first one that a fork of a fork has of the session between.
+func (p *pages) before(r harness.Record) (o harness.Origin, known bool) {
+	switch {
+	case r.Prev > 0:
+		return harness.Origin{Session: r.In, Record: r.Prev}, true
+	case r.In == "":
+		return p.parent, true
+	}
+	return harness.Origin{}, false
 }
 
 // first is the oldest stored record loaded.
@@ -77,7 +95,7 @@ func (p *pages) first() (harness.Record, bool) {
 // put appends a stored record that is not there yet. A message of the person
 // takes the place of the one shown when it was sent.
 func (p *pages) put(rec harness.Record) {
-	if rec.Seq > 0 && p.index(rec.Seq) >= 0 {
+	if rec.Seq > 0 && p.index(origin(rec)) >= 0 {
 		return
 	}
 	if rec.Message != nil && rec.Message.Role == harness.RoleUser {
@@ -100,7 +118,7 @@ func (p *pages) replace(i int, rec harness.Record) {
 
 // settle gives the message that was just sent its record number.
 func (p *pages) settle(seq int) {
-	for i := len(p.items) - 1; i >= 0 && seq > 0 && p.index(seq) < 0; i-- {
+	for i := len(p.items) - 1; i >= 0 && seq > 0 && p.index(harness.Origin{Record: seq}) < 0; i-- {
 		if p.items[i].sent {
 			rec := p.items[i].rec
 			rec.Seq = seq
@@ -127,37 +145,63 @@ func (p *pages) cut(i int) {
 	p.follow = true
 }
 
-// merge takes the newest records of the branch. What is shown of them stays,
-// what is missing between or after is added, what is no longer on the branch
-// goes. Records that do not touch those shown replace them all.
-func (p *pages) merge(records []harness.Record) {
-	if len(records) == 0 {
-		return
-	}
+// merge takes the newest records of the branch, read when the log ended with
+// record upTo. What is shown of them stays, what is missing between or after is
+// added, what is no longer on the branch goes, but not what is newer than was
+// read. Records that do not touch those shown replace them all.
+func (p *pages) merge(records []harness.Record, upTo int) {
 	top, mark := p.idAt(p.top.item), p.idAt(p.mark.item)
-	from := p.index(records[0].Seq)
-	switch last := p.last(); {
-	case from >= 0:
-	case last == 0, records[0].Prev == last:
-		from = len(p.items)
-		for from > 0 && p.items[from-1].sent {
-			from--
-		}
-		p.whole = p.whole && (last > 0 || records[0].Prev == 0)
-	default:
-		from, p.whole, p.follow = 0, records[0].Prev == 0, true
-	}
+	from := p.join(records)
 	old := p.claimed(p.items[from:], records)
 	p.items = p.items[:from:from]
 	for _, r := range records {
 		p.items = append(p.items, p.known(old, r)...)
 	}
+	newer := func(o harness.Origin) bool {
+		return o.Session == "" && o.Record > upTo &&
+			!slices.ContainsFunc(records, func(r harness.Record) bool { return origin(r) == o })
+	}
 	for _, it := range old {
-		if it.sent || it.quiet != "" && it.after == 0 {
+		if newer(origin(it.rec)) || it.sent || it.quiet != "" && (it.after == (harness.Origin{}) || newer(it.after)) {
 			p.items = append(p.items, it)
 		}
 	}
 	p.top.item, p.mark.item = p.byID(top, p.top.item), p.byID(mark, p.mark.item)
+}
+
+// join is the item from which on the newest records of the branch take the
+// place of what is shown.
+func (p *pages) join(records []harness.Record) int {
+	if len(records) == 0 { // the branch is empty
+		p.whole, p.follow = true, true
+		return 0
+	}
+	if from := p.index(origin(records[0])); from >= 0 {
+		return from
+	}
+	last, end := p.last(), harness.Origin{}
+	before, known := p.before(records[0])
+	first := known && before == end
+	if last == end || known && before == last {
+		from := len(p.items)
+		for from > 0 && p.items[from-1].sent {
+			from--
+		}
+		p.whole = p.whole && (last != end || first)
+		return from
+	}
+	p.whole = first
+	if !slices.ContainsFunc(records, func(r harness.Record) bool { return p.index(origin(r)) >= 0 }) {
+		p.follow = true
+	}
+	return 0
+}
+
+// settled goes back to the end if what was read there is gone.
+func (p *pages) settled(src source, h int) {
+	if end, short := p.bottom(src, h); !p.follow && (short || !p.top.before(end)) {
+		p.follow = true
+	}
 }
 
 // claimed are the old items without the message that was just sent, if it is
@@ -169,7 +213,7 @@ func (p *pages) claimed(old []item, records []harness.Record) []item {
 	}
 	text := old[sent].rec.Message.Text()
 	for _, r := range records {
-		if r.Message != nil && r.Message.Role == harness.RoleUser && p.index(r.Seq) < 0 && r.Message.Text() == text {
+		if r.Message != nil && r.Message.Role == harness.RoleUser && p.index(origin(r)) < 0 && r.Message.Text() == text {
 			return slices.Delete(slices.Clone(old), sent, sent+1)
 		}
 	}
@@ -181,7 +225,7 @@ func (p *pages) claimed(old []item, records []harness.Record) []item {
 func (p *pages) known(old []item, r harness.Record) []item {
 	var out []item
 	for _, it := range old {
-		if it.rec.Seq == r.Seq || it.quiet != "" && it.after == r.Seq {
+		if it.rec.Seq > 0 && origin(it.rec) == origin(r) || it.quiet != "" && it.after == origin(r) {
 			out = append(out, it)
 		}
 	}
@@ -193,9 +237,9 @@ func (p *pages) known(old []item, r harness.Record) []item {
 }
 
 // index is the place of a record among the items, -1 if it is not loaded.
-func (p *pages) index(seq int) int {
+func (p *pages) index(o harness.Origin) int {
 	for i := len(p.items) - 1; i >= 0; i-- {
-		if p.items[i].rec.Seq == seq {
+		if p.items[i].rec.Seq > 0 && origin(p.items[i].rec) == o {
 			return i
 		}
 	}
@@ -221,11 +265,11 @@ func (p *pages) byID(id, was int) int {
 	return min(was, len(p.items))
 }
 
-// prepend adds older records before all others.
-func (p *pages) prepend(records []harness.Record) {
-	p.loading = false
-	p.whole = len(records) == 0 || records[0].Prev == 0
-	if len(records) == 0 {
+// prepend adds older records before all others. Whole says that there are none
+// before them.
+func (p *pages) prepend(records []harness.Record, whole bool) {
+	p.loading, p.whole = false, whole || len(records) == 0
+	if p.whole && len(records) == 0 {
 		return
 	}
 	all := make([]item, 0, len(records)+len(p.items))
@@ -365,9 +409,9 @@ func (p *pages) home(src source, h int) {
 }
 
 // show puts the record's message at the top of a window of h rows.
-func (p *pages) show(src source, seq, h int) bool {
+func (p *pages) show(src source, o harness.Origin, h int) bool {
 	for i, it := range p.items {
-		if it.rec.Seq != seq {
+		if it.rec.Seq == 0 || origin(it.rec) != o {
 			continue
 		}
 		p.follow = true

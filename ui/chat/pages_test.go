@@ -58,7 +58,7 @@ func TestPagesAgainstAFlatList(t *testing.T) {
 	for round := range 100 {
 		p := pages{follow: true}
 		first, last := 200, 220
-		p.merge(records(first, last))
+		p.merge(records(first, last), last)
 		src := lengths{p: &p}
 		h := 1 + r.IntN(30)
 		for step := range 60 {
@@ -79,7 +79,7 @@ func TestPagesAgainstAFlatList(t *testing.T) {
 				grown = true
 			case 2:
 				if first > 150 {
-					p.prepend(records(first-10, first-1))
+					p.prepend(records(first-10, first-1), false)
 					first -= 10
 					grown = true
 				}
@@ -121,14 +121,82 @@ func TestMerge(t *testing.T) {
 		{"a gap", records(1, 3), records(7, 8), []int{7, 8}, false},
 		{"missing between", []harness.Record{record(1), record(3)}, records(1, 3), []int{1, 2, 3}, true},
 		{"another branch", records(1, 5), []harness.Record{record(1), record(2), {Seq: 6, Prev: 2}}, []int{1, 2, 6}, true},
-		{"nothing", records(1, 2), nil, []int{1, 2}, true},
+		{"a shorter branch", records(1, 5), records(1, 3), []int{1, 2, 3}, true},
+		{"the end of a shorter branch", records(4, 9), records(2, 7), []int{2, 3, 4, 5, 6, 7}, false},
+		{"an empty branch", records(1, 2), nil, nil, true},
 	} {
 		p := pages{follow: true, whole: true}
-		p.merge(c.shown)
-		p.merge(c.read)
+		p.merge(c.shown, 9)
+		p.merge(c.read, 9)
 		if got := seqs(p); !slices.Equal(got, c.want) || p.whole != c.whole {
 			t.Errorf("%s: %v (whole %v), not %v", c.name, got, p.whole, c.want)
 		}
+	}
+}
+
+// of is a record that a fork has of another session.
+func of(in harness.SessionID, seq int) harness.Record {
+	return harness.Record{Seq: seq, Prev: seq - 1, In: in}
+}
+
+func TestMergeAcrossForks(t *testing.T) {
+	t.Parallel()
+	join := slices.Concat[[]harness.Record]
+	own := func(from, to int) []harness.Record { return records(from, to) }
+	for _, c := range []struct {
+		name        string
+		shown, read []harness.Record
+		want        string
+		whole       bool
+	}{
+		{"the same numbers in both", join([]harness.Record{of("a", 1), of("a", 2)}, own(1, 2)), own(2, 3), "a1 a2 1 2 3 ", false},
+		{"the first message of the fork", []harness.Record{of("a", 1), of("a", 2)}, own(1, 2), "a1 a2 1 2 ", false},
+		{"back to where it leaves its parent", join([]harness.Record{of("a", 1), of("a", 2)}, own(1, 2)), []harness.Record{of("a", 1), of("a", 2)}, "a1 a2 ", false},
+		{"what leads up to it is missing", []harness.Record{of("a", 1)}, own(1, 2), "1 2 ", false},
+		{"a fork of a fork", nil, join([]harness.Record{of("b", 1), of("a", 2)}, own(1, 1)), "b1 a2 1 ", false},
+	} {
+		p := pages{follow: true, whole: true, parent: harness.Origin{Session: "a", Record: 2}}
+		p.merge(c.shown, 9)
+		p.merge(c.read, 9)
+		got := ""
+		for _, it := range p.items {
+			got += fmt.Sprintf("%s%d ", it.rec.In, it.rec.Seq)
+		}
+		if got != c.want || p.whole != c.whole {
+			t.Errorf("%s: %s(whole %v), not %s", c.name, got, p.whole, c.want)
+		}
+	}
+}
+
+// TestWhatIsNewerThanWasReadStays has an answer stored while the end of the
+// conversation is being read.
+func TestWhatIsNewerThanWasReadStays(t *testing.T) {
+	t.Parallel()
+	p := pages{follow: true, whole: true}
+	p.merge(records(1, 4), 4)
+	p.add(item{quiet: "said after 4"})
+	p.put(record(5))
+	p.add(item{quiet: "said after 5"})
+	p.merge(records(1, 4), 4)
+	got := ""
+	for _, it := range p.items {
+		got += fmt.Sprint(it.rec.Seq) + it.quiet + " "
+	}
+	if want := "1 2 3 4 0said after 4 5 0said after 5 "; got != want {
+		t.Errorf("shown is %q, not %q", got, want)
+	}
+}
+
+// TestAPlaceThatIsGoneLeadsToTheEnd has the branch end before what is read.
+func TestAPlaceThatIsGoneLeadsToTheEnd(t *testing.T) {
+	t.Parallel()
+	p := pages{follow: true, whole: true}
+	p.merge(records(1, 30), 30)
+	src := lengths{p: &p}
+	p.scroll(src, -8, 10)
+	p.merge(records(1, 6), 30)
+	if p.settled(src, 10); !p.follow {
+		t.Errorf("the end is at item %d and line %d of item %d is read", len(p.items), p.top.line, p.top.item)
 	}
 }
 
@@ -142,13 +210,13 @@ func TestAMessageThatIsReadBeforeItsRunBeginsStandsOnce(t *testing.T) {
 	}
 	for _, settle := range []bool{false, true} {
 		p := pages{follow: true, whole: true}
-		p.merge([]harness.Record{said(1, "go"), record(2)})
+		p.merge([]harness.Record{said(1, "go"), record(2)}, 2)
 		p.add(item{rec: said(0, "go"), sent: true})
-		p.merge([]harness.Record{said(1, "go"), record(2)})
+		p.merge([]harness.Record{said(1, "go"), record(2)}, 2)
 		if n := len(p.items); n != 3 {
 			t.Fatalf("%d items before the message is stored", n)
 		}
-		p.merge([]harness.Record{said(1, "go"), record(2), said(3, "go")})
+		p.merge([]harness.Record{said(1, "go"), record(2), said(3, "go")}, 3)
 		if settle {
 			p.settle(3)
 		} else {
@@ -168,7 +236,7 @@ func TestAMessageThatIsReadBeforeItsRunBeginsStandsOnce(t *testing.T) {
 func TestNewLinesAreCountedFromWhereTheEndWasLeft(t *testing.T) {
 	t.Parallel()
 	p := pages{follow: true, whole: true}
-	p.merge(records(1, 20))
+	p.merge(records(1, 20), 20)
 	src := lengths{p: &p, live: 2}
 	p.scroll(src, -5, 10)
 	if n := p.fresh(src); n != 0 {

@@ -77,11 +77,7 @@ func (msg peekMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.session.Owner != nil {
 		m.own.holder = *msg.session.Owner
 	}
-	for _, r := range msg.records {
-		m.learn(r)
-	}
-	m.pages.merge(msg.records)
-	m.context = contextOf(msg.records, m.context)
+	m = m.shows(msg.records, msg.session.Records)
 	switch {
 	case msg.partial == nil:
 		m.turn.live = nil

@@ -42,8 +42,13 @@ type Request struct {
 	Key string
 }
 
-// PurposeDistill is the purpose of a request for facts worth keeping.
-const PurposeDistill = "distill"
+// The purposes of requests beside turns.
+const (
+	// PurposeDistill is that of a request for facts worth keeping.
+	PurposeDistill = "distill"
+	// PurposeTitle is that of a request for the title of a conversation.
+	PurposeTitle = "title"
+)
 
 // ToolSpec describes a tool to a model.
 type ToolSpec struct {

@@ -8,21 +8,17 @@ import (
 )
 
 // helper answers the program's own requests, which come without tools and
-// belong to no session: for a summary it takes the beginnings of the lines, for
-// a title the first words. What such a request wants is in its first sentence.
+// belong to no session: for a summary it takes the beginnings of the lines. What
+// such a request wants is in its first sentence.
 func helper(r model.Request) (string, bool) {
 	if len(r.Tools) > 0 || len(r.Messages) != 1 || r.Key != "" {
 		return "", false
 	}
 	wants, _, _ := strings.Cut(strings.ToLower(r.System), ".")
-	text := r.Messages[0].Text()
 	for _, word := range strings.Fields(wants) {
 		switch word {
 		case "summarise", "summarize", "summary":
-			return extract(text), true
-		case "title":
-			words := strings.Fields(text)
-			return strings.Join(words[:min(len(words), 6)], " "), true
+			return extract(r.Messages[0].Text()), true
 		}
 	}
 	return "", false

@@ -50,8 +50,12 @@ func (m Model) Stream(ctx context.Context, r model.Request, emit func(model.Delt
 	if err := ctx.Err(); err != nil {
 		return model.Reply{}, err
 	}
-	if r.Purpose == model.PurposeDistill {
+	switch r.Purpose {
+	case model.PurposeDistill:
 		return readFor(r), nil
+	case model.PurposeTitle:
+		// It knows no better one than the first words, which every conversation has.
+		return model.Reply{Stop: harness.StopEnd, Model: ID, Usage: harness.Usage{CostKnown: true}}, nil
 	}
 	p := plan(r)
 	text, cut := limited(p.text, r.MaxOutput)

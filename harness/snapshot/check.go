@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -10,17 +9,17 @@ import (
 
 // check says what is wrong with a document, whoever made it.
 func check(d Document) error {
-	if id, changed, err := harness.ParseSessionID(string(d.ID)); err != nil || changed {
-		return fmt.Errorf("the id %q is not one in its sanitised form (%q)", d.ID, id)
+	if err := checkID(d.ID); err != nil {
+		return err
 	}
 	if err := checkRecords(d); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
 	for i, a := range d.Artifacts {
-		switch raw, err := hex.DecodeString(a.SHA256); {
-		case err != nil || len(raw) != 32 || hex.EncodeToString(raw) != a.SHA256:
-			return fmt.Errorf("artifact %d: %q is no sha256 in lower-case hexadecimal", i+1, a.SHA256)
+		switch err := checkDigest(a.SHA256); {
+		case err != nil:
+			return fmt.Errorf("artifact %d: %w", i+1, err)
 		case a.Size < 0:
 			return fmt.Errorf("artifact %s has a size of %d bytes", a.SHA256, a.Size)
 		case seen[a.SHA256]:

@@ -38,16 +38,37 @@ type directory struct {
 
 // Put implements [Store].
 func (d *directory) Put(ctx context.Context, key string, data []byte) error {
-	return d.write(ctx, key, data, true)
+	return d.write(ctx, key, data, func(root *os.Root) (bool, error) {
+		info, err := root.Lstat(key)
+		return err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)), nil
+	})
 }
 
 // Replace implements [Store].
 func (d *directory) Replace(ctx context.Context, key string, data []byte) error {
-	return d.write(ctx, key, data, false)
+	return d.write(ctx, key, data, func(*os.Root) (bool, error) { return false, nil })
 }
 
-// write publishes data under key. With keep, a file of the same size stays.
-func (d *directory) write(ctx context.Context, key string, data []byte, keep bool) error {
+// Swap implements [Swapper].
+func (d *directory) Swap(ctx context.Context, key, was string, data []byte) error {
+	return d.write(ctx, key, data, func(root *os.Root) (bool, error) {
+		now := ""
+		switch file, err := d.read(root, key); {
+		case err == nil:
+			now = digest(file)
+		case !errors.Is(err, harness.ErrNotFound):
+			return false, err
+		}
+		if now != was {
+			return false, lost(key)
+		}
+		return false, nil
+	})
+}
+
+// write publishes data under key, unless keep, called as the one writer, says
+// that what is there may stay, or fails.
+func (d *directory) write(ctx context.Context, key string, data []byte, keep func(*os.Root) (bool, error)) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
@@ -55,10 +76,8 @@ func (d *directory) write(ctx context.Context, key string, data []byte, keep boo
 		return err
 	}
 	return d.locked(ctx, func(root *os.Root) error {
-		if keep {
-			if info, err := root.Lstat(key); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
-				return nil
-			}
+		if stays, err := keep(root); stays || err != nil {
+			return err
 		}
 		if err := tidy(root); err != nil {
 			return err
@@ -139,6 +158,10 @@ func (d *directory) Get(ctx context.Context, key string) (data []byte, err error
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
+	return d.read(root, key)
+}
+
+func (d *directory) read(root *os.Root, key string) ([]byte, error) {
 	info, err := root.Stat(key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

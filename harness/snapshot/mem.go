@@ -25,12 +25,31 @@ func (m *memory) Put(ctx context.Context, key string, data []byte) error {
 
 // Replace implements [Store].
 func (m *memory) Replace(ctx context.Context, key string, data []byte) error {
+	return m.replace(ctx, key, data, func([]byte, bool) error { return nil })
+}
+
+// Swap implements [Swapper].
+func (m *memory) Swap(ctx context.Context, key, was string, data []byte) error {
+	return m.replace(ctx, key, data, func(old []byte, ok bool) error {
+		if ok != (was != "") || ok && digest(old) != was {
+			return lost(key)
+		}
+		return nil
+	})
+}
+
+// replace keeps data unless may objects to it, given what is there.
+func (m *memory) replace(ctx context.Context, key string, data []byte, may func(old []byte, ok bool) error) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	old, ok := m.objects[key]
+	if err := may(old, ok); err != nil {
 		return err
 	}
 	m.objects[key] = bytes.Clone(data)

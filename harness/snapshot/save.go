@@ -18,15 +18,8 @@ func Save(ctx context.Context, store Store, d Document) (harness.SessionID, erro
 	if err != nil {
 		return "", err
 	}
-	for _, a := range d.Artifacts {
-		if int64(len(a.Data)) != a.Size || digest(a.Data) != a.SHA256 {
-			return "", fmt.Errorf("save snapshot %s: %w: the bytes of artifact %s are not its own", d.ID, ErrInvalid, a.SHA256)
-		}
-	}
-	for _, a := range d.Artifacts {
-		if err := store.Put(ctx, artifactKey(d.ID, a.SHA256), a.Data); err != nil {
-			return "", fmt.Errorf("save snapshot %s: artifact %s: %w", d.ID, a.SHA256, err)
-		}
+	if err := put(ctx, store, d, nil); err != nil {
+		return "", fmt.Errorf("save snapshot %s: %w", d.ID, err)
 	}
 	if err := store.Replace(ctx, key(d.ID), file); err != nil {
 		return "", fmt.Errorf("save snapshot %s: %w", d.ID, err)
@@ -34,12 +27,13 @@ func Save(ctx context.Context, store Store, d Document) (harness.SessionID, erro
 	return d.ID, nil
 }
 
-// Want is what a loader insists on. Nil fields accept whatever was saved.
+// Want is what a loader insists on. Nil fields, and limits of 0, accept whatever
+// was saved.
 type Want struct {
 	Model    *string
 	System   *string
 	NoMemory *bool
-	Limits   *Limits
+	Limits   Limits
 	// Extensions are the names of those that the loader has.
 	Extensions []string
 }
@@ -59,18 +53,11 @@ func load(ctx context.Context, store Store, typed string, want Want) (Document, 
 	if err != nil {
 		return Document{}, err
 	}
-	file, err := store.Get(ctx, key(id))
+	d, _, err := read(ctx, store, id)
 	if err != nil {
 		return Document{}, err
 	}
-	d, err := Decode(file)
-	switch {
-	case err != nil:
-		return Document{}, err
-	case d.ID != id:
-		return Document{}, fmt.Errorf("%w: it holds session %s", harness.ErrDamaged, d.ID)
-	}
-	if err := want.check(d); err != nil {
+	if err := want.Check(d); err != nil {
 		return Document{}, err
 	}
 	for i := range d.Artifacts {
@@ -91,8 +78,26 @@ func load(ctx context.Context, store Store, typed string, want Want) (Document, 
 	return d, nil
 }
 
-// check compares what is wanted with what was saved.
-func (w Want) check(d Document) error {
+// read returns what was saved under id, without the bytes of its artifacts, and
+// its file.
+func read(ctx context.Context, store Store, id harness.SessionID) (Document, []byte, error) {
+	file, err := store.Get(ctx, key(id))
+	if err != nil {
+		return Document{}, nil, err
+	}
+	d, err := Decode(file)
+	switch {
+	case err != nil:
+		return Document{}, nil, err
+	case d.ID != id:
+		return Document{}, nil, fmt.Errorf("%w: it holds session %s", harness.ErrDamaged, d.ID)
+	}
+	return d, file, nil
+}
+
+// Check compares what is wanted with a document: an [ErrConfig] that names the
+// field, or an [ErrExtensions].
+func (w Want) Check(d Document) error {
 	c := d.Config
 	switch {
 	case w.Model != nil && *w.Model != c.Model:
@@ -101,10 +106,9 @@ func (w Want) check(d Document) error {
 		return fmt.Errorf("%w: system is %q, want %q", ErrConfig, c.System, *w.System)
 	case w.NoMemory != nil && *w.NoMemory != c.NoMemory:
 		return fmt.Errorf("%w: no_memory is %t, want %t", ErrConfig, c.NoMemory, *w.NoMemory)
-	case w.Limits != nil:
-		if err := w.Limits.check(c.Limits); err != nil {
-			return err
-		}
+	}
+	if err := w.Limits.check(c.Limits); err != nil {
+		return err
 	}
 	var missing []string
 	for name := range d.Extensions {
@@ -119,7 +123,7 @@ func (w Want) check(d Document) error {
 	return nil
 }
 
-// check names the first limit that is not the saved one.
+// check names the first limit that is set and not the saved one.
 func (l Limits) check(saved Limits) error {
 	for _, f := range []struct {
 		name        string
@@ -136,7 +140,7 @@ func (l Limits) check(saved Limits) error {
 		{"backoff", saved.Backoff, l.Backoff},
 		{"timeout", saved.Timeout, l.Timeout},
 	} {
-		if f.saved != f.want {
+		if f.want != 0 && f.saved != f.want {
 			return fmt.Errorf("%w: limits.%s is %v, want %v", ErrConfig, f.name, f.saved, f.want)
 		}
 	}

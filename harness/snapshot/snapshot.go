@@ -31,6 +31,9 @@ var (
 	// ErrExtensions means that state was saved for extensions that the loader
 	// does not have. The error around it lists them.
 	ErrExtensions = errors.New("the snapshot needs extensions that were not supplied")
+	// ErrArtifacts means that records name artifacts of which nobody has the
+	// bytes. The error around it lists them.
+	ErrArtifacts = errors.New("artifacts are missing")
 	// ErrInvalid means that a document cannot be saved as it is. The error
 	// around it says what is wrong.
 	ErrInvalid = errors.New("not a document that can be saved")

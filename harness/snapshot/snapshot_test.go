@@ -187,7 +187,7 @@ func TestLoadRefusesWhatDoesNotFit(t *testing.T) {
 		"model":      {snapshot.Want{Model: &other}, snapshot.ErrConfig, "model"},
 		"system":     {snapshot.Want{System: &other}, snapshot.ErrConfig, "system"},
 		"memory":     {snapshot.Want{NoMemory: &yes}, snapshot.ErrConfig, "no_memory"},
-		"limits":     {snapshot.Want{Limits: &snapshot.Limits{Steps: 20, Cost: 2}}, snapshot.ErrConfig, "limits.cost"},
+		"limits":     {snapshot.Want{Limits: snapshot.Limits{Cost: 2}}, snapshot.ErrConfig, "limits.cost"},
 		"extensions": {snapshot.Want{Extensions: []string{"another"}}, snapshot.ErrExtensions, "planner"},
 	} {
 		if _, err := snapshot.Load(t.Context(), s, "invoices", tc.want); !errors.Is(err, tc.is) || !strings.Contains(err.Error(), tc.says) {

@@ -5,6 +5,8 @@ package snapshottest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"testing"
@@ -23,6 +25,7 @@ func Test(t *testing.T, fresh func(t *testing.T) snapshot.Store) {
 		"bytes are copies":        copies,
 		"a context that ended":    ended,
 		"readers beside a writer": beside,
+		"swapped content":         swapped,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
 	}
@@ -58,6 +61,65 @@ func replaced(t *testing.T, s snapshot.Store) {
 	}
 	if _, err := s.Get(t.Context(), key); !errors.Is(err, harness.ErrNotFound) {
 		t.Errorf("deleted, it gives %v", err)
+	}
+}
+
+// swapped tests a store that is a [snapshot.Swapper], too.
+func swapped(t *testing.T, store snapshot.Store) {
+	t.Helper()
+	s, ok := store.(snapshot.Swapper)
+	if !ok {
+		t.Skip("the store is no Swapper")
+	}
+	const key = "session-x.json"
+	sum := func(data string) string {
+		sum := sha256.Sum256([]byte(data))
+		return hex.EncodeToString(sum[:])
+	}
+	if err := s.Swap(t.Context(), key, sum(""), []byte("x")); !errors.Is(err, harness.ErrLost) {
+		t.Errorf("where nothing is, an empty file for another gives %v", err)
+	}
+	for _, step := range []struct {
+		was, next string
+		lost      bool
+	}{{"", "a", false}, {"", "b", true}, {sum("b"), "c", true}, {sum("a"), "b", false}, {sum("a"), "c", true}, {sum("b"), "", false}, {"", "d", true}, {sum(""), "d", false}} {
+		before, err := store.Get(t.Context(), key)
+		if err != nil && !errors.Is(err, harness.ErrNotFound) {
+			t.Fatal(err)
+		}
+		if err := s.Swap(t.Context(), key, step.was, []byte(step.next)); errors.Is(err, harness.ErrLost) != step.lost || (err != nil && !step.lost) {
+			t.Fatalf("%q for %.6s where %q is gives %v", step.next, step.was, before, err)
+		}
+		want := step.next
+		if step.lost {
+			want = string(before)
+		}
+		if got, err := store.Get(t.Context(), key); err != nil || string(got) != want {
+			t.Fatalf("after %q for %.6s where %q was it holds %q, %v", step.next, step.was, before, got, err)
+		}
+	}
+	racing(t, s, sum("d"))
+}
+
+// racing lets many replace the same content at the same time: one may.
+func racing(t *testing.T, s snapshot.Swapper, was string) {
+	t.Helper()
+	const n = 8
+	results := make(chan error)
+	for i := range n {
+		go func() { results <- s.Swap(t.Context(), "session-x.json", was, []byte{byte(i)}) }()
+	}
+	won := 0
+	for range n {
+		switch err := <-results; {
+		case err == nil:
+			won++
+		case !errors.Is(err, harness.ErrLost):
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of %d won", won, n)
 	}
 }
 

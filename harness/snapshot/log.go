@@ -1,0 +1,144 @@
+package snapshot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"cairn/harness"
+)
+
+// titleLength is how long a title of first words is at most, in characters.
+const titleLength = 60
+
+// Append adds records after the head, moves the head and returns them as they
+// were added: numbered, and the first one that a person said names a document
+// without a title. Copies of d made before keep what they had.
+func (d *Document) Append(records ...harness.Record) []harness.Record {
+	last := 0
+	if n := len(d.Records); n > 0 {
+		last = d.Records[n-1].Seq
+	}
+	before := len(d.Records)
+	for _, r := range records {
+		last++
+		r.Seq, r.Prev, r.In = last, d.Head, ""
+		d.Records, d.Head = append(d.Records, r), last
+		if m := r.Message; m != nil && m.Role == harness.RoleUser && d.Title == "" {
+			if d.Title = firstWords(m.Text()); d.Title != "" {
+				d.TitleBy = harness.TitleByWords
+			}
+		}
+	}
+	return append([]harness.Record(nil), d.Records[before:]...)
+}
+
+// firstWords returns the start of a text on one line, cut at the end of a word
+// where there is one.
+func firstWords(text string) string {
+	if most := 8 * titleLength * utf8.UTFMax; len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") // a huge message costs nothing
+	}
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) <= titleLength {
+		return string(line)
+	}
+	start := string(line[:titleLength+1])
+	if at := strings.LastIndexByte(start, ' '); at > 0 {
+		return start[:at]
+	}
+	return string(line[:titleLength])
+}
+
+// Join makes one log of the branch that a fork has of its parents, oldest first,
+// and the fork's own log: the inherited records are numbered from 1, the own
+// ones after them, and where the own ones begin they follow the inherited. An
+// own record, such as the head, has its number and len(inherited). Either may be
+// empty.
+func Join(inherited, own []harness.Record) ([]harness.Record, error) {
+	all, was := make([]harness.Record, 0, len(inherited)+len(own)), make([]int, 0, len(inherited)+len(own))
+	for i, r := range slices.Concat(inherited, own) {
+		var err error
+		if r.Data, err = keep(r, all, was); err != nil {
+			return nil, err
+		}
+		was = append(was, r.Seq)
+		if r.In = ""; i < len(inherited) {
+			r.Seq, r.Prev = i+1, i
+		} else {
+			r.Seq, r.Prev = r.Seq+len(inherited), r.Prev+len(inherited)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// keep returns the data of a record. One that condensed the conversation names
+// the first record that it kept, which has another number in all than it was.
+func keep(r harness.Record, all []harness.Record, was []int) (json.RawMessage, error) {
+	if r.Kind != harness.RecordCondensed {
+		return r.Data, nil
+	}
+	var data map[string]json.RawMessage
+	var kept int
+	err := json.Unmarshal(r.Data, &data)
+	if err == nil {
+		err = json.Unmarshal(data["kept"], &kept)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("condensed record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
+	}
+	for i := len(was) - 1; i >= 0; i-- {
+		if was[i] == kept {
+			data["kept"] = strconv.AppendInt(nil, int64(all[i].Seq), 10)
+			break
+		}
+	}
+	return json.Marshal(data)
+}
+
+// Of returns a stored session as a document: its whole log, and in a fork the
+// branch of its parents before it. The artifacts that its records name are for
+// the caller to add.
+func Of(ctx context.Context, s harness.Sessions, t harness.Transcript, id harness.SessionID) (Document, error) {
+	d, err := of(ctx, s, t, id)
+	if err != nil {
+		return Document{}, fmt.Errorf("document of session %s: %w", id, err)
+	}
+	return d, nil
+}
+
+func of(ctx context.Context, s harness.Sessions, t harness.Transcript, id harness.SessionID) (Document, error) {
+	info, err := s.Get(ctx, id)
+	if err != nil {
+		return Document{}, err
+	}
+	own, err := t.Log(ctx, id, 0, 0)
+	if err != nil {
+		return Document{}, err
+	}
+	var inherited []harness.Record
+	switch {
+	case info.Parent == nil:
+	case len(own) == 0:
+		inherited, err = t.Tail(ctx, id, 0, 0)
+	default:
+		inherited, err = t.Before(ctx, id, harness.Origin{Record: own[0].Seq}, 0)
+	}
+	if err != nil {
+		return Document{}, err
+	}
+	d := Document{
+		ID: id, Title: info.Title, TitleBy: info.TitleBy, Created: info.Created, Saved: info.Updated, Usage: info.Usage,
+		Config: Config{Model: info.Model, System: info.System, NoMemory: info.NoMemory},
+		Head:   info.Head + len(inherited),
+	}
+	if d.Records, err = Join(inherited, own); err != nil {
+		return Document{}, err
+	}
+	return d, nil
+}

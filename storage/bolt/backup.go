@@ -124,22 +124,32 @@ func (d *DB) verifyCopy(path, origin string) error {
 	if err := c.checkAllPages(path); err != nil {
 		return err
 	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: boltWait, ReadOnly: true})
-	if err != nil {
+	if err := c.openApart(path, true); err != nil {
 		return err
 	}
-	c.handle = &handle{db: db}
-	err = c.checkFormat()
-	if c.handle == nil {
-		return err // given up with its handle
-	}
-	return errors.Join(err, db.Close())
+	_, err := c.checkFormat()
+	return errors.Join(err, c.closeHandle())
 }
 
 // stranger is a DB for a file that only this process knows. Its errors name the
 // file that it is a copy of.
 func (d *DB) stranger(origin string) *DB {
-	return &DB{path: origin, dir: d.dir, now: d.now, log: slog.New(slog.DiscardHandler), spare: origin != d.path}
+	return &DB{
+		path: origin, dir: d.dir, now: d.now, log: slog.New(slog.DiscardHandler), spare: origin != d.path,
+		apart: true, steps: d.steps, gate: make(chan struct{}, 1), cut: d.cut,
+	}
+}
+
+// openApart opens the file at path, whose pages were looked at, for a stranger.
+// What is written to it is not synced.
+func (d *DB) openApart(path string, readOnly bool) error {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
+		Timeout: boltWait, FreelistType: bbolt.FreelistMapType, ReadOnly: readOnly, NoSync: true,
+	})
+	if err == nil {
+		d.handle = &handle{db: db}
+	}
+	return err
 }
 
 // replaceBy puts a checked database in the place of the present one, which is
@@ -212,13 +222,18 @@ func (d *DB) newestBackup() string {
 	if err != nil {
 		return ""
 	}
+	present, err := os.Stat(d.path)
+	if err != nil {
+		present = nil // it is gone, and so none of them
+	}
 	var newest fs.FileInfo
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), filepath.Base(d.path)+".") || strings.Contains(e.Name(), beingMade) {
 			continue
 		}
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && (newest == nil || !info.ModTime().Before(newest.ModTime())) {
+		// A migration that was killed leaves the file itself under another name.
+		if err == nil && info.Mode().IsRegular() && !os.SameFile(info, present) && (newest == nil || !info.ModTime().Before(newest.ModTime())) {
 			newest = info
 		}
 	}
@@ -247,8 +262,8 @@ func (d *DB) dropBackups(dir string, today time.Time, keep time.Duration) error 
 			return err
 		}
 	}
-	// What killed processes left of a compaction or a backup to here.
-	for _, half := range []string{compacting + beingMade, beingMade} {
+	// What killed processes left of other copies.
+	for _, half := range []string{compacting + beingMade, migrating + beingMade, beingMade} {
 		if err := dropNamed(d.dir, filepath.Base(d.path)+half, today.Add(-staleAfter)); err != nil {
 			return err
 		}

@@ -50,12 +50,8 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 		if err != nil {
 			return err
 		}
-		meta, err := t.root("meta")
+		f, err := t.format()
 		if err != nil {
-			return err
-		}
-		var f format
-		if err := meta.need(keyFormat, &f); err != nil {
 			return err
 		}
 		file, err := os.Open(d.path)
@@ -127,19 +123,25 @@ func (d *DB) Check(ctx context.Context) (Report, error) {
 		// What follows the pages could go in circles.
 		return r, r.note(err)
 	}
-	w := walker{report: &r}
+	err = d.checkContents(ctx, &r)
+	return r, err
+}
+
+// checkContents reads all values of a file whose pages are right.
+func (d *DB) checkContents(ctx context.Context, r *Report) error {
+	w := walker{report: r}
 	if err := d.inSlices(ctx, "check the values", w.step); err != nil {
-		return r, r.note(err)
+		return r.note(err)
 	}
-	c := crossCheck{report: &r}
-	err = d.view(ctx, "check the sessions", func(t *tx) error { return c.begin(ctx, t) })
+	c := crossCheck{report: r}
+	err := d.view(ctx, "check the sessions", func(t *tx) error { return c.begin(ctx, t) })
 	if err == nil {
 		err = d.inSlices(ctx, "check the sessions", c.step)
 	}
 	if err == nil {
-		err = d.checkPostings(ctx, &r)
+		err = d.checkPostings(ctx, r)
 	}
-	return r, r.note(err)
+	return r.note(err)
 }
 
 // note adds damage to the problems and returns every other error.

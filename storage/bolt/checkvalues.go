@@ -19,6 +19,8 @@ type walker struct {
 	// looked at in each; there is one more of the latter.
 	path  []string
 	after [][]byte
+	// seen is told of every value that is whole, if it is set.
+	seen func(path []string, key, value []byte)
 }
 
 // step looks at some keys of one bucket.
@@ -47,8 +49,14 @@ func (w *walker) step(t *tx) (done bool, err error) {
 			}
 			w.report.Values++
 			var any json.RawMessage
-			if err := w.report.note(b.decode(key, value, &any)); err != nil {
-				return false, err
+			if err := b.decode(key, value, &any); err != nil {
+				if err := w.report.note(err); err != nil {
+					return false, err
+				}
+				continue
+			}
+			if w.seen != nil {
+				w.seen(w.path, key, value)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (d *DB) Compact(ctx context.Context) (before, after int64, err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, removeIfThere(fresh)) }()
-		if err := d.openLocked(); err != nil {
+		if err := d.openLocked(ctx); err != nil {
 			return err
 		}
 		if err := d.checkSmall(); err != nil {

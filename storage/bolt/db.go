@@ -31,6 +31,10 @@ type Options struct {
 	Purpose string
 	// Terminal names the terminal; empty means that of standard input.
 	Terminal string
+	// Notify is told what a person should know. It is called by whoever finds
+	// that, at any time after Open began and from any goroutine, returns at once
+	// and does not use the database. Nil leaves it to the log.
+	Notify func(Notice)
 }
 
 // DB is one database file. It is safe for concurrent use by any number of
@@ -42,6 +46,20 @@ type DB struct {
 	self      harness.Holder
 	// spare says that this is some copy and not the database in use.
 	spare bool
+	// apart says that only this process knows the file, which has no lock and
+	// whose handle is kept.
+	apart bool
+	// steps are the migrations that this program knows, and asIs leaves an older
+	// file in its schema.
+	steps []step
+	asIs  bool
+	// migrated is what opening the file brought to the present schema, if it did.
+	migrated *Migration
+	notify   func(Notice)
+
+	// toldMu guards told, the notices that were given.
+	toldMu sync.Mutex
+	told   map[string]bool
 
 	// gate is held by whoever uses the fields below, for one transaction.
 	gate   chan struct{}
@@ -72,6 +90,7 @@ func Open(path string, o Options) (*DB, error) {
 	if err := d.prepare(); err != nil {
 		return nil, err
 	}
+	d.warnOfNetwork()
 	return d, nil
 }
 
@@ -88,6 +107,7 @@ func newDB(path string, o Options) (*DB, error) {
 	d := &DB{
 		path: path, dir: filepath.Dir(path), now: o.Now, log: o.Logger,
 		gate: make(chan struct{}, 1), held: map[leaseKey]*heldLock{}, cut: usualCut(),
+		steps: steps(), notify: o.Notify,
 	}
 	if d.now == nil {
 		d.now = time.Now //nolint:forbidigo // the real clock, where none is given
@@ -127,7 +147,7 @@ func (d *DB) prepare() error {
 			return d.unusable(err)
 		}
 	}
-	if err := d.openLocked(); err != nil {
+	if err := d.openLocked(ctx); err != nil {
 		return err
 	}
 	if err := d.checkSmall(); err != nil {

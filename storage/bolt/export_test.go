@@ -20,6 +20,70 @@ func (d *DB) SetSchema(ctx context.Context, n int) error {
 	})
 }
 
+// Step is a migration for a test; it may do as it likes with the file at hand.
+type Step func(ctx context.Context, d *DB) error
+
+// withSteps are the steps of a program to come.
+func withSteps(all []Step) []step {
+	var steps []step
+	for i, apply := range all {
+		steps = append(steps, step{reader: firstSchema + i + 1, apply: apply})
+	}
+	return steps
+}
+
+// OpenWith opens a database as a program to come would.
+func OpenWith(path string, o Options, all ...Step) (*DB, error) {
+	return openExisting(path, o, func(d *DB) { d.steps = withSteps(all) })
+}
+
+// MigrateWith migrates a database as a program to come would.
+func MigrateWith(ctx context.Context, path string, o Options, all ...Step) (Migration, error) {
+	return migrateWith(ctx, path, o, withSteps(all))
+}
+
+// Migrated is what opening the database has brought to another schema.
+func (d *DB) Migrated() *Migration { return d.migrated }
+
+// Schema is that of the file.
+func (d *DB) Schema(ctx context.Context) (n int, err error) {
+	s, err := d.Stats(ctx)
+	return s.Schema, err
+}
+
+// Retag changes the title of every session, as a step could, and returns how
+// many there are.
+func (d *DB) Retag(ctx context.Context, title string) (n int, err error) {
+	err = d.update(ctx, "retag", func(t *tx) error {
+		sessions, err := t.root("sessions")
+		if err != nil {
+			return err
+		}
+		var all []*session
+		err = sessions.each(nil, func(key, _ []byte) (bool, error) {
+			if harness.SessionID(key) == harness.NoSession {
+				return true, nil
+			}
+			b, err := sessions.must(string(key))
+			if err != nil {
+				return false, err
+			}
+			s := &session{bucket: b}
+			all = append(all, s)
+			return true, s.load()
+		})
+		for _, s := range all {
+			if err == nil {
+				s.info.Title = title
+				err = s.save()
+			}
+		}
+		n = len(all)
+		return err
+	})
+	return n, err
+}
+
 // HoldLock takes the lock in front of a database and returns what gives it back.
 func HoldLock(path string, h harness.Holder) (release func() error, err error) {
 	l, err := takeLock(context.Background(), path, h, time.Now)
@@ -62,7 +126,7 @@ func (d *DB) ReplaceAfter(ctx context.Context, fresh string, between func()) err
 		return err
 	}
 	between()
-	return d.exclusive(ctx, "test", func() error { return d.replaceUnchanged(fresh, since) })
+	return d.exclusive(ctx, "test", func() error { return d.replaceUnchanged(ctx, fresh, since) })
 }
 
 // Vanish removes a number from the bucket at a path, as damage would.
@@ -210,3 +274,23 @@ func (d *DB) DropPostings(ctx context.Context) error {
 
 // ErrWritten says that somebody wrote between.
 var ErrWritten = errWritten
+
+// InspectWith inspects a database as a program to come would.
+func InspectWith(ctx context.Context, path string, o Options, all ...Step) (Inspection, error) {
+	return inspectWith(ctx, path, o, withSteps(all))
+}
+
+// Unlist takes a session out of the list of those that are not deleted.
+func (d *DB) Unlist(ctx context.Context, id harness.SessionID) error {
+	return d.update(ctx, "unlist", func(t *tx) error {
+		s, _, err := t.find(id)
+		if err != nil {
+			return err
+		}
+		recent, err := t.root("recent")
+		if err != nil {
+			return err
+		}
+		return recent.del(s.recentKey())
+	})
+}

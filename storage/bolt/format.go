@@ -7,8 +7,11 @@ import (
 	"cairn/harness"
 )
 
+// firstSchema is the version of the bucket map that the first files have.
+const firstSchema = 1
+
 // schema is the version of the bucket map that this code writes.
-const schema = 1
+func (d *DB) schema() int { return firstSchema + len(d.steps) }
 
 // The keys of meta.
 //
@@ -89,29 +92,38 @@ func (t *tx) writeFormat() error {
 	if err := meta.put(keyCounters, counters{FirstPrompt: 1}); err != nil {
 		return err
 	}
-	return meta.put(keyFormat, format{Schema: schema, MinReader: schema, Store: harness.NewID(), Created: t.now})
+	return meta.put(keyFormat, format{Schema: t.d.schema(), MinReader: oldestReader(t.d.steps), Store: harness.NewID(), Created: t.now})
 }
 
 // checkFormat refuses files of other programs and of newer versions.
-func (d *DB) checkFormat() error {
-	return d.guarded(false, func(t *tx) error {
+func (d *DB) checkFormat() (f format, err error) {
+	err = d.guarded(false, func(t *tx) error {
 		b := t.b.Bucket([]byte("meta"))
 		if b == nil && t.b.Bucket([]byte("sessions")) == nil {
 			return d.foreign("another program's bbolt file")
 		}
-		meta, err := t.root("meta")
-		if err != nil {
+		if f, err = t.format(); err != nil {
 			return err
 		}
-		var f format
-		if err := meta.need(keyFormat, &f); err != nil {
-			return err
-		}
-		if f.Schema > schema || f.MinReader > schema {
+		schema := d.schema()
+		switch {
+		case f.Schema > schema || f.MinReader > schema:
 			return fmt.Errorf("%s: %w: it has schema %d (readable from schema %d on) and this cairn knows schema %d; use a newer cairn, or another directory with --dir", d.path, harness.ErrNewer, f.Schema, f.MinReader, schema)
+		case f.Schema < firstSchema:
+			return d.damaged(place("meta", keyFormat), fmt.Sprintf("there is no schema %d", f.Schema))
 		}
 		return nil
 	})
+	return f, err
+}
+
+func (t *tx) format() (format, error) {
+	var f format
+	meta, err := t.root("meta")
+	if err == nil {
+		err = meta.need(keyFormat, &f)
+	}
+	return f, err
 }
 
 // counters returns the counters for reading and changing. What a successful

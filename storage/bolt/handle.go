@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"cairn/harness"
 )
 
 const (
@@ -33,6 +35,12 @@ type handle struct {
 
 // open makes d.handle usable. It keeps one that is open unless somebody waits.
 func (d *DB) open(ctx context.Context) error {
+	if d.apart {
+		if d.handle == nil {
+			return harness.ErrClosed
+		}
+		return nil
+	}
 	d.idle.Stop()
 	if d.handle != nil {
 		if !d.handle.lock.wanted() {
@@ -43,7 +51,7 @@ func (d *DB) open(ctx context.Context) error {
 	if err := d.lockOnly(ctx); err != nil {
 		return err
 	}
-	return d.openLocked()
+	return d.openLocked(ctx)
 }
 
 // lockOnly takes the lock in front of the file.
@@ -56,9 +64,9 @@ func (d *DB) lockOnly(ctx context.Context) error {
 	return nil
 }
 
-// openLocked opens the file behind the lock that d.handle has. On an error the
-// lock is given up.
-func (d *DB) openLocked() (err error) {
+// openLocked opens the file behind the lock that d.handle has, and brings an
+// older one to the present schema. On an error the lock is given up.
+func (d *DB) openLocked(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
 			d.giveUp()
@@ -77,12 +85,14 @@ func (d *DB) openLocked() (err error) {
 		}
 		d.log.Warn("made the database private", slog.String("path", d.path), slog.String("mode", info.Mode().Perm().String()))
 	}
-	db, err := d.openBolt()
-	if err != nil {
+	if d.handle.db, err = d.openBolt(); err != nil {
 		return err
 	}
-	d.handle.db = db
-	return d.checkFormat()
+	f, err := d.checkFormat()
+	if err != nil || d.asIs || f.Schema == d.schema() {
+		return err
+	}
+	return d.migrate(ctx, f.Schema)
 }
 
 // openBolt opens the checked file. bbolt panics on damage of the free list.
@@ -115,7 +125,7 @@ func (d *DB) openBolt() (db *bbolt.DB, err error) {
 // keep leaves the handle open for a moment, unless somebody waits for it or is
 // likely to.
 func (d *DB) keep() {
-	if d.handle == nil {
+	if d.handle == nil || d.apart {
 		return
 	}
 	if d.handle.lock.waited || d.handle.lock.wanted() {

@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"go.etcd.io/bbolt"
 )
 
 const (
@@ -167,24 +165,19 @@ func (d *DB) tidyQuietly(ctx context.Context) (saved int64, err error) {
 		if err := temp.Close(); err != nil {
 			return err
 		}
-		db, err := bbolt.Open(copied, 0o600, &bbolt.Options{Timeout: boltWait, ReadOnly: true})
-		if err != nil {
+		c := d.stranger(d.path)
+		if err := c.openApart(copied, true); err != nil {
 			return err
 		}
-		c := d.stranger(d.path)
-		c.handle = &handle{db: db}
 		before, after, err := c.rewrite(ctx, fresh)
-		if c.handle != nil {
-			err = errors.Join(err, db.Close())
-		}
-		if err != nil {
+		if err = errors.Join(err, c.closeHandle()); err != nil {
 			return err
 		}
 		if err := d.verifyCopy(fresh, fresh); err != nil {
 			return err
 		}
 		saved = before - after
-		return d.exclusive(ctx, "compaction", func() error { return d.replaceUnchanged(fresh, of) })
+		return d.exclusive(ctx, "compaction", func() error { return d.replaceUnchanged(ctx, fresh, of) })
 	})
 	if err != nil {
 		return 0, err
@@ -194,8 +187,8 @@ func (d *DB) tidyQuietly(ctx context.Context) (saved int64, err error) {
 
 // replaceUnchanged puts a new file in the place of the database if nobody wrote
 // since a moment. The lock must be held.
-func (d *DB) replaceUnchanged(fresh string, since moment) error {
-	if err := d.openLocked(); err != nil {
+func (d *DB) replaceUnchanged(ctx context.Context, fresh string, since moment) error {
+	if err := d.openLocked(ctx); err != nil {
 		return err
 	}
 	var present moment

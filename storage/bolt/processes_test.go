@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 		err = childMaintain(os.Getenv(childPath))
 	case "index":
 		err = childIndex(os.Getenv(childPath))
+	case "migrate":
+		err = childMigrate(os.Getenv(childPath))
 	case "keep busy":
 		err = childBusy(os.Getenv(childPath))
 	default:

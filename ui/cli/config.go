@@ -31,6 +31,8 @@ type Config struct {
 	Distill distill.Mode
 	// RecallTokens bounds the recalled text of a request.
 	RecallTokens int
+	// Title says who gives a new conversation its title.
+	Title TitleMode
 	// Dir holds the store.
 	Dir string
 	// Providers and Models are what the user's file says of them, by name.
@@ -119,6 +121,7 @@ func settings() []setting {
 		{key: "no_memory", def: "false", bool: true},
 		{key: keyDistill, env: "CAIRN_DISTILL", def: string(distill.Ask)},
 		{key: keyRecall, def: strconv.Itoa(memory.DefaultRecallBudget)},
+		{key: keyTitle, def: string(TitleModel)},
 		{key: "dir", env: "CAIRN_DIR"},
 	}
 }
@@ -161,7 +164,7 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 	}
 	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
 	c.Mouse, c.Plain = c.values["mouse"].Value == "true", c.values["plain"].Value == "true"
-	c.NoMemory = c.values["no_memory"].Value == "true"
+	c.NoMemory, c.Title = c.values["no_memory"].Value == "true", TitleMode(c.values[keyTitle].Value)
 	if err := c.settleMemory(); err != nil {
 		return c, err
 	}

@@ -36,6 +36,7 @@ type file struct {
 	Permissions *permissionsTable `toml:"permissions"`
 	Tools       *toolsTable       `toml:"tools"`
 	Memory      *memoryTable      `toml:"memory"`
+	Chat        *chatTable        `toml:"chat"`
 
 	// Keys is RawKeys, checked; plain are the plain keys that are set.
 	Keys  map[string]KeyList `toml:"-"`
@@ -44,7 +45,7 @@ type file struct {
 
 // tables are the keys that are allowed below each table of a configuration.
 func tables() map[string][]string {
-	top := []string{"providers", "models", "keys", "permissions", "tools", "memory"}
+	top := []string{"providers", "models", "keys", "permissions", "tools", "memory", "chat"}
 	for _, k := range settings() {
 		if !strings.Contains(k.key, ".") {
 			top = append(top, k.key)
@@ -58,6 +59,7 @@ func tables() map[string][]string {
 		"permissions": {"allow", "ask", "deny", "approve"},
 		"tools":       {"roots", "env", "private_addresses", "command_timeout", "off"},
 		"memory":      {"distill", "recall_tokens"},
+		"chat":        {"title"},
 	}
 }
 
@@ -132,7 +134,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 	}
 	err = errors.Join(
 		f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data), f.checkPermissions(path, data), f.checkTools(path, data),
-		f.checkMemory(path, data),
+		f.checkMemory(path, data), f.checkChat(path, data),
 	)
 	if err != nil {
 		return f, err
@@ -157,6 +159,7 @@ func (f file) plainValues() map[string]string {
 		}
 	}
 	f.Memory.plainValues(plain)
+	f.Chat.plainValues(plain)
 	return plain
 }
 
@@ -171,6 +174,7 @@ func (f file) harmless(path string, data []byte) error {
 	}
 	for key, set := range map[string]bool{
 		"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil, "tools": f.Tools != nil, "memory": f.Memory != nil,
+		"chat": f.Chat != nil,
 	} {
 		if set {
 			return notByProject(path, lineOf(data, "["+key), key)
@@ -269,13 +273,15 @@ func wanted(key toml.Key) string {
 	switch key[len(key)-1] {
 	case "distill":
 		return distillModesText
+	case "title":
+		return titleModesText
 	case "window", "max_output", "recall_tokens":
 		return "a whole number of tokens"
 	case "input_price", "output_price":
 		return "a price in USD for a million tokens, such as 2.5"
 	case "providers", "models", "keys":
 		return "a table, such as [" + key[0] + ".NAME]"
-	case "permissions", "tools", "memory":
+	case "permissions", "tools", "memory", "chat":
 		return "a table, such as [" + key[0] + "]"
 	case "allow", "ask", "deny":
 		return "a list of rules, such as [\"run_command(go test)\"]"

@@ -33,6 +33,7 @@ type Stores struct {
 	Watcher    harness.Watcher
 	Grants     harness.Grants
 	Inbox      harness.Inbox
+	Ledger     harness.Ledger
 	// Reopen opens the same store again as another process would after the
 	// first one died. The stores that it is called on are not used any more.
 	Reopen func() Stores

@@ -149,7 +149,7 @@ func ask(t *testing.T, db *bolt.DB) (answers, map[string]error) {
 	}
 	prompts, err := db.Prompts().Recent(ctx, "beta", 0)
 	keep("prompts", prompts, err)
-	usage, err := db.Usage(ctx, harnesstest.NewClock().Now())
+	usage, err := db.Ledger().Days(ctx, harnesstest.NewClock().Now(), harnesstest.NewClock().Now())
 	keep("usage", usage, err)
 	hits, err := db.Searcher().Search(ctx, "question", 5)
 	keep("search", hits, err)

@@ -37,11 +37,41 @@ func (t *tx) addUsage(model string, u harness.Usage) error {
 // dayName is the local day: a person's spending limit is per day of theirs.
 func dayName(at time.Time) string { return at.Local().Format(time.DateOnly) }
 
-// Usage returns what was used on the local day of at, by model.
-func (d *DB) Usage(ctx context.Context, at time.Time) (map[string]harness.Usage, error) {
-	name := dayName(at)
-	sums := map[string]harness.Usage{}
-	err := d.view(ctx, "read the usage of "+name, func(t *tx) error {
+var _ harness.Ledger = (*Ledger)(nil)
+
+// Ledger keeps account of the model calls of a file.
+type Ledger struct{ d *DB }
+
+// Ledger returns the view that implements [harness.Ledger].
+func (d *DB) Ledger() *Ledger { return &Ledger{d} }
+
+// Book implements [harness.Ledger].
+func (v *Ledger) Book(ctx context.Context, id harness.SessionID, model string, u harness.Usage) error {
+	if u == (harness.Usage{}) {
+		return nil
+	}
+	return v.d.update(ctx, "book what session "+string(id)+" used", func(t *tx) error {
+		s, ok, err := t.find(id)
+		if err != nil {
+			return err
+		}
+		if ok && s.info.Deleted == nil && !s.info.Hidden {
+			s.info.Usage = s.info.Usage.Add(u)
+			if err := s.save(); err != nil {
+				return err
+			}
+		}
+		return t.addUsage(model, u)
+	})
+}
+
+// Days implements [harness.Ledger]. All days are looked at, so that one that
+// vanished is noticed.
+func (v *Ledger) Days(ctx context.Context, from, to time.Time) ([]harness.DayUsage, error) {
+	first, last := dayName(from), dayName(to)
+	var days []harness.DayUsage
+	err := v.d.view(ctx, "read the usage from "+first+" to "+last, func(t *tx) error {
+		days = nil
 		usage, err := t.root("usage")
 		if err != nil {
 			return err
@@ -50,9 +80,11 @@ func (d *DB) Usage(ctx context.Context, at time.Time) (map[string]harness.Usage,
 		if err != nil {
 			return err
 		}
-		// All days are looked at, so that one that vanished is noticed.
 		n := 0
 		err = usage.each(nil, func(key, _ []byte) (bool, error) {
+			if ctx.Err() != nil {
+				return false, context.Cause(ctx)
+			}
 			date := string(key)
 			day, err := usage.must(date)
 			if err != nil {
@@ -60,10 +92,10 @@ func (d *DB) Usage(ctx context.Context, at time.Time) (map[string]harness.Usage,
 			}
 			return true, day.each(nil, func(key, value []byte) (bool, error) {
 				n++
-				var u harness.Usage
-				err := day.decode(key, value, &u)
-				if date == name {
-					sums[string(key)] = u
+				u := harness.DayUsage{Day: date, Model: string(key)}
+				err := day.decode(key, value, &u.Usage)
+				if first <= date && date <= last {
+					days = append(days, u)
 				}
 				return true, err
 			})
@@ -73,5 +105,5 @@ func (d *DB) Usage(ctx context.Context, at time.Time) (map[string]harness.Usage,
 		}
 		return err
 	})
-	return sums, err
+	return days, err
 }

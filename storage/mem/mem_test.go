@@ -15,7 +15,7 @@ func open(*testing.T) harnesstest.Stores {
 	stores = func() harnesstest.Stores {
 		return harnesstest.Stores{
 			Sessions: st.Sessions(), Transcript: st.Transcript(), Owners: st.Owners(), Drafts: st.Drafts(), Prompts: st.Prompts(),
-			Facts: st.Facts(), Notes: st.Notes(), Searcher: st.Searcher(), Watcher: st, Grants: st.Grants(), Inbox: st.Inbox(), Clock: clock,
+			Facts: st.Facts(), Notes: st.Notes(), Searcher: st.Searcher(), Watcher: st, Grants: st.Grants(), Inbox: st.Inbox(), Ledger: st.Ledger(), Clock: clock,
 			Reopen: func() harnesstest.Stores { st.Abandon(); return stores() },
 		}
 	}
@@ -46,5 +46,6 @@ func TestNotes(t *testing.T)      { harnesstest.TestNotes(t, open) }
 func TestSearcher(t *testing.T)   { harnesstest.TestSearcher(t, open) }
 func TestWatcher(t *testing.T)    { harnesstest.TestWatcher(t, open) }
 func TestInbox(t *testing.T)      { harnesstest.TestInbox(t, open) }
+func TestLedger(t *testing.T)     { harnesstest.TestLedger(t, open) }
 func TestGrants(t *testing.T)     { harnesstest.TestGrants(t, open) }
 func TestJournal(t *testing.T)    { runtest.TestJournal(t, openJournal) }

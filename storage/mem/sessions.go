@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"cairn/harness"
 	"cairn/storage/internal/rules"
@@ -236,18 +235,4 @@ func (st *Store) add(s *session) {
 func (st *Store) used(s *session) {
 	st.order++
 	s.order = st.order
-}
-
-// Usage returns what was used on the local day of at, by model.
-func (st *Store) Usage(ctx context.Context, at time.Time) (map[string]harness.Usage, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	sums := map[string]harness.Usage{}
-	for model, u := range st.usage[at.Local().Format(time.DateOnly)] {
-		sums[model] = u
-	}
-	return sums, nil
 }

@@ -35,8 +35,8 @@ type Titler struct {
 	// Model returns what a session talks to, what is known of it, and its name as
 	// "provider/model".
 	Model func(ctx context.Context, s harness.Session) (model.Model, model.Info, string, error)
-	// Book adds what a call used to a session and to the day of the model, also if
-	// no title came of it. Nil keeps no account.
+	// Book keeps account of what a call used, also if no title came of it, like
+	// Book of [harness.Ledger]. Nil keeps none.
 	Book func(ctx context.Context, id harness.SessionID, model string, u harness.Usage) error
 	Log  *slog.Logger
 
@@ -106,8 +106,8 @@ func (t *Titler) name(ctx context.Context, s harness.Session, c call, first []sa
 	}
 	ctx = context.WithoutCancel(ctx)
 	if t.Book != nil && a.usage.Input+a.usage.Output > 0 {
-		if err := t.Book(ctx, s.ID, c.name, a.usage); err != nil && !gone(err) {
-			return fmt.Errorf("book it: %w", err)
+		if err := t.Book(ctx, s.ID, c.name, a.usage); err != nil {
+			return err
 		}
 	}
 	if a.text == "" && !a.cut {
@@ -120,11 +120,8 @@ func (t *Titler) name(ctx context.Context, s harness.Session, c call, first []sa
 		return nil
 	}
 	_, err = t.Sessions.Edit(ctx, s.ID, harness.SessionEdit{Title: &title, TitleBy: harness.TitleByModel})
-	if gone(err) {
-		return nil
+	if errors.Is(err, harness.ErrNotFound) {
+		return nil // it was deleted meanwhile
 	}
 	return err
 }
-
-// gone reports whether a session was deleted meanwhile.
-func gone(err error) bool { return errors.Is(err, harness.ErrNotFound) }

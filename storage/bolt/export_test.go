@@ -294,3 +294,50 @@ func (d *DB) Unlist(ctx context.Context, id harness.SessionID) error {
 		return recent.del(s.recentKey())
 	})
 }
+
+// WithoutPin writes the place of a fact as a cairn does that tells nothing of
+// pins there.
+func (d *DB) WithoutPin(ctx context.Context, id string) error { return d.changePin(ctx, id, 0) }
+
+// SetPin makes the place of a fact say that it is pinned, or not.
+func (d *DB) SetPin(ctx context.Context, id string, pinned bool) error {
+	return d.changePin(ctx, id, pinOf(pinned))
+}
+
+func (d *DB) changePin(ctx context.Context, id string, to pin) error {
+	return d.update(ctx, "change a place", func(t *tx) error {
+		where, err := t.root("where")
+		if err != nil {
+			return err
+		}
+		var at itemPlace
+		if err := where.need([]byte(id), &at); err != nil {
+			return err
+		}
+		at.Pin = to
+		return where.put([]byte(id), at)
+	})
+}
+
+// Unpinned returns how many places of facts do not tell whether they are pinned.
+func (d *DB) Unpinned(ctx context.Context) (n int, err error) {
+	err = d.view(ctx, "look at the places", func(t *tx) error {
+		due, err := d.Facts().v.unmarked(t, nil)
+		n = len(due)
+		return err
+	})
+	return n, err
+}
+
+// SaveFacts saves facts in one transaction.
+func (d *DB) SaveFacts(ctx context.Context, facts []harness.Fact) error {
+	return d.update(ctx, "save facts", func(t *tx) error {
+		for _, f := range facts {
+			f.Category = harness.DefaultCategory
+			if _, err := d.Facts().v.add(t, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

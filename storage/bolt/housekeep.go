@@ -62,6 +62,9 @@ func (d *DB) Housekeep(ctx context.Context) (Housekept, error) {
 	if h.Indexed, err = d.indexMessages(ctx); err != nil {
 		return h, fmt.Errorf("make the search index: %w", err)
 	}
+	if err := errors.Join(d.Facts().v.markPins(ctx), d.Notes().v.markPins(ctx)); err != nil {
+		return h, err
+	}
 	if h.Purged == (Purged{}) {
 		return h, nil
 	}

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strconv"
@@ -39,7 +40,30 @@ type itemPlace struct {
 	Version int `json:"version"`
 	// Gone marks the id of an item that was removed for good.
 	Gone bool `json:"gone,omitempty"`
+	// Pin tells whether the item is pinned, so that a list of those that are
+	// need not read all. It says nothing where a cairn that does not know it
+	// wrote last, and is the last field: see [unpinned].
+	Pin pin `json:"pin,omitempty"`
 }
+
+// pin is what is known of an item without reading it.
+type pin int
+
+const (
+	pinNo pin = 1 + iota
+	pinYes
+)
+
+func pinOf(pinned bool) pin {
+	if pinned {
+		return pinYes
+	}
+	return pinNo
+}
+
+// unpinned reports whether the stored place says that its item is there and not
+// pinned. It is [itemPlace] for thousands, almost all of which end like that.
+func unpinned(value []byte) bool { return bytes.HasSuffix(value, []byte(`,"pin":1}`)) }
 
 // filed is one item with its bucket.
 type filed[T any] struct {
@@ -108,7 +132,7 @@ func (v shelf[T]) read(t *tx, id string, at itemPlace) (*filed[T], error) {
 	if err := b.need([]byte(id), &f.shelved); err != nil {
 		return nil, err
 	}
-	if *v.common(f).ID != id || f.Version != at.Version {
+	if *v.common(f).ID != id || f.Version != at.Version || at.Pin != 0 && at.Pin != pinOf(*v.common(f).Pinned) {
 		return nil, t.d.damaged(place(b.path, []byte(id)), "it is not the version last written")
 	}
 	return f, nil
@@ -125,7 +149,7 @@ func (v shelf[T]) write(t *tx, f *filed[T], at harness.SessionID) error {
 		return err
 	}
 	f.Version++
-	if err := where.put([]byte(f.id), itemPlace{Session: at, Version: f.Version}); err != nil {
+	if err := where.put([]byte(f.id), itemPlace{Session: at, Version: f.Version, Pin: pinOf(*v.common(f).Pinned)}); err != nil {
 		return err
 	}
 	return b.put([]byte(f.id), f.shelved)
@@ -170,7 +194,11 @@ func (v shelf[T]) save(ctx context.Context, item T, key string) (stored T, creat
 }
 
 // all reads every item.
-func (v shelf[T]) all(ctx context.Context, t *tx) ([]*filed[T], error) {
+func (v shelf[T]) all(ctx context.Context, t *tx) ([]*filed[T], error) { return v.some(ctx, t, false) }
+
+// some reads every item, or those that may be pinned. That each is where it
+// should be is seen for all.
+func (v shelf[T]) some(ctx context.Context, t *tx, pinned bool) ([]*filed[T], error) {
 	where, err := t.root("where")
 	if err != nil {
 		return nil, err
@@ -180,9 +208,14 @@ func (v shelf[T]) all(ctx context.Context, t *tx) ([]*filed[T], error) {
 		return nil, err
 	}
 	var items []*filed[T]
+	n := 0
 	err = where.each([]byte(v.kind.Prefix), func(key, value []byte) (bool, error) {
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
+		}
+		if pinned && unpinned(value) {
+			n++
+			return true, where.verify(key, value)
 		}
 		var at itemPlace
 		if err := where.decode(key, value, &at); err != nil {
@@ -191,12 +224,16 @@ func (v shelf[T]) all(ctx context.Context, t *tx) ([]*filed[T], error) {
 		if at.Gone {
 			return true, nil
 		}
+		n++
+		if pinned && at.Pin == pinNo {
+			return true, nil
+		}
 		f, err := v.read(t, string(key), at)
 		items = append(items, f)
 		return true, err
 	})
-	if err == nil && len(items) != *v.count(c) {
-		err = t.d.damaged("where", fmt.Sprintf("it lists %d %ss of %d", len(items), v.kind.Name, *v.count(c)))
+	if err == nil && n != *v.count(c) {
+		err = t.d.damaged("where", fmt.Sprintf("it lists %d %ss of %d", n, v.kind.Name, *v.count(c)))
 	}
 	return items, err
 }
@@ -205,7 +242,7 @@ func (v shelf[T]) list(ctx context.Context, filter harness.MemoryFilter) ([]T, e
 	var candidates []rules.Candidate[T]
 	err := v.d.view(ctx, "list "+v.name, func(t *tx) error {
 		candidates = nil
-		items, err := v.all(ctx, t)
+		items, err := v.some(ctx, t, filter.Pinned)
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // turnsEnv, damagesEnv and spacesEnv ask for longer proofs: turns of each
@@ -141,6 +142,8 @@ func (h home) answered(args ...string) (out, errs string, code int) {
 	h.t.Helper()
 	cmd := h.command(args...)
 	var o, e bytes.Buffer
+	hangs := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // it may have ended just now
+	defer hangs.Stop()
 	cmd.Stdout, cmd.Stderr = &o, &e
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {

@@ -341,3 +341,64 @@ func (d *DB) SaveFacts(ctx context.Context, facts []harness.Fact) error {
 		return nil
 	})
 }
+
+// VanishKey removes a key from a top-level bucket, as damage would.
+func (d *DB) VanishKey(ctx context.Context, name, key string) error {
+	return d.update(ctx, "vanish", func(t *tx) error {
+		b, err := t.root(name)
+		if err != nil {
+			return err
+		}
+		if !b.has([]byte(key)) {
+			return notFound("key", key)
+		}
+		return b.del([]byte(key))
+	})
+}
+
+// Scribble writes over a value of a top-level bucket.
+func (d *DB) Scribble(ctx context.Context, name, key string) error {
+	return d.update(ctx, "scribble", func(t *tx) error {
+		b, err := t.root(name)
+		if err != nil {
+			return err
+		}
+		t.dirty = true
+		return b.b.Put([]byte(key), []byte("scribble"))
+	})
+}
+
+// DropBucket empties a top-level bucket.
+func (d *DB) DropBucket(ctx context.Context, name string) error {
+	return d.update(ctx, "drop", func(t *tx) error {
+		t.dirty = true
+		err := t.b.DeleteBucket([]byte(name))
+		if err == nil {
+			_, err = t.b.CreateBucket([]byte(name))
+		}
+		return err
+	})
+}
+
+// Miscount makes the counters wrong.
+func (d *DB) Miscount(ctx context.Context) error {
+	return d.update(ctx, "miscount", func(t *tx) error {
+		c, err := t.counters()
+		if err != nil {
+			return err
+		}
+		c.Sessions, c.Facts, c.Usages = c.Sessions+3, 1, 70
+		return nil
+	})
+}
+
+// DropRecords removes all that is stored of a session and leaves the lists.
+func (d *DB) DropRecords(ctx context.Context, id harness.SessionID) error {
+	return d.update(ctx, "drop", func(t *tx) error {
+		sessions, err := t.root("sessions")
+		if err != nil {
+			return err
+		}
+		return sessions.drop(string(id))
+	})
+}

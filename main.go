@@ -103,14 +103,14 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		s = cli.Store{
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
-			Inbox: db.Inbox(), Grants: db.Grants(),
+			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(),
 			Native: stores{journal: db.Journal(), engine: bolt.Engine, db: db}, Close: db.Close,
 		}
 	}
 	if o.Ephemeral {
 		m := mem.New(o.Now)
 		s.Sessions, s.Transcript, s.Owners, s.Drafts = m.Sessions(), m.Transcript(), m.Owners(), m.Drafts()
-		s.Prompts, s.Search, s.Watch, s.Runs = m.Prompts(), m.Searcher(), m, m.Journal()
+		s.Prompts, s.Search, s.Watch, s.Runs, s.Ledger = m.Prompts(), m.Searcher(), m, m.Journal(), m.Ledger()
 		s.Native = stores{journal: m.Journal(), engine: mem.Engine}
 		if s.Close == nil {
 			s.Close = func() error { return nil }

@@ -159,7 +159,10 @@ func (a *app) printRun(r harness.Run) {
 
 // cost is what a usage cost, or that nobody knows.
 func cost(u harness.Usage) string {
-	if !u.CostKnown {
+	switch {
+	case !u.CostKnown && u.Cost > 0: // of a part of it
+		return fmt.Sprintf("at least $%.4f", u.Cost)
+	case !u.CostKnown:
 		return "unknown"
 	}
 	return fmt.Sprintf("$%.4f", u.Cost)

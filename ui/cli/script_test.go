@@ -52,6 +52,13 @@ func TestScripts(t *testing.T) {
 					ts.Fatalf("cairn ended with exit code %d, not %d", code, want)
 				}
 			},
+			"used": func(ts *testscript.TestScript, _ bool, args []string) {
+				u := harness.Usage{Input: 12000, CacheRead: 9000, Output: 340, Reasoning: 40}
+				if args[1] != "local/odd" {
+					u.Cost, u.CostKnown = 0.25, true
+				}
+				ts.Check(world(ts).store.Ledger().Book(context.Background(), harness.SessionID(args[0]), args[1], u))
+			},
 			"input": func(ts *testscript.TestScript, _ bool, args []string) {
 				world(ts).input = ts.ReadFile(args[0])
 			},
@@ -121,7 +128,7 @@ func (w *scriptWorld) open() Store {
 	return Store{
 		Sessions: w.store.Sessions(), Transcript: w.store.Transcript(), Owners: w.store.Owners(),
 		Drafts: w.store.Drafts(), Prompts: w.store.Prompts(), Facts: w.store.Facts(), Notes: w.store.Notes(), Inbox: w.store.Inbox(),
-		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Grants: w.store.Grants(),
+		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Grants: w.store.Grants(), Ledger: w.store.Ledger(),
 		Native: w.store,
 	}
 }

@@ -91,6 +91,8 @@ type Store struct {
 	// Inbox keeps the suggested facts; nil where there are none.
 	Inbox  harness.Inbox
 	Search harness.Searcher
+	// Ledger is the account of model calls.
+	Ledger harness.Ledger
 	Watch  harness.Watcher
 	Runs   Runs
 	// Grants are the standing permissions; nil where none can be kept.

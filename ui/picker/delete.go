@@ -208,11 +208,11 @@ func (m Model) onRestored(msg restored) (Model, tea.Cmd) {
 
 // toTrash lists the deleted sessions, or goes back to the others.
 func (m Model) toTrash(trash bool) (Model, tea.Cmd) {
-	m.trash, m.notice = trash, notice{}
-	m.filter, m.found = widget.Line(""), m.found.reset()
-	m.list = list{hidden: m.list.hidden, trash: trash}
+	m.show.trash, m.notice = trash, notice{}
+	m.filter, m.found = widget.Line(""), m.found.stop()
+	m.list = m.list.emptied(trash)
 	if !trash {
-		m.list = m.list.selectKey(key{session: m.present})
+		m.list = m.list.selectKey(key{session: m.window.present})
 	}
 	m.loading = loading{n: m.loading.n + 1} // a reading of the other list no longer counts
 	return m.load()

@@ -122,7 +122,7 @@ func TestUndoPressedBeforeTheStoreDeletedStillUndoes(t *testing.T) {
 func TestTheTrashListsDeletedSessionsAndEnterBringsThemBack(t *testing.T) {
 	t.Parallel()
 	f := sample()
-	s := open(t, f, 80, 24).keys("down", "ctrl+d", "tab")
+	s := open(t, f, 80, 24).keys("down", "ctrl+d", "ctrl+a")
 	s.shows("Deleted sessions", "VAT edge cases", "enter bring back")
 	s.lacks("Importer rewrite", "TODAY")
 	s.keys("ctrl+r").shows("It is deleted; bring it back first.")
@@ -134,7 +134,7 @@ func TestTheTrashListsDeletedSessionsAndEnterBringsThemBack(t *testing.T) {
 	if s.last != nil {
 		t.Errorf("esc in the trash gives %#v", s.last)
 	}
-	s.keys("tab", "ctrl+d").shows("No session is selected.")
+	s.keys("ctrl+a", "ctrl+d").shows("No session is selected.")
 }
 
 func TestAReadingOfTheOtherListIsDropped(t *testing.T) {
@@ -142,14 +142,14 @@ func TestAReadingOfTheOtherListIsDropped(t *testing.T) {
 	f := sample()
 	s := open(t, f, 80, 24)
 	s.send(Changed{})
-	s.send(keyMsg("tab"))
+	s.send(keyMsg("ctrl+a"))
 	s.settle()
 	s.shows("The trash is empty")
 	s.send(Changed{})
-	s.send(keyMsg("tab"))
+	s.send(keyMsg("ctrl+a"))
 	s.settle()
 	s.shows("Q3 invoice importer")
-	s.keys("tab", "esc", "esc")
+	s.keys("ctrl+a", "esc", "esc")
 	var cmd tea.Cmd
 	s.Model, cmd = s.Open("q3", false)
 	s.cmds = append(s.cmds, cmd)
@@ -160,12 +160,12 @@ func TestAReadingOfTheOtherListIsDropped(t *testing.T) {
 func TestTagsInPlace(t *testing.T) {
 	t.Parallel()
 	f := sample()
-	s := open(t, f, 80, 24).keys("down", "ctrl+t").shows("#billing", "save the tags")
+	s := open(t, f, 80, 24).keys("down", "ctrl+g").shows("#billing", "save the tags")
 	s.keys(" eu,BILLING  go", "enter")
 	if got := f.sessions[f.find("vat")].Tags; !slices.Equal(got, []string{"billing", "eu", "go"}) {
 		t.Errorf("stored %q", got)
 	}
-	s.keys("ctrl+t", "ctrl+u", "enter")
+	s.keys("ctrl+g", "ctrl+u", "enter")
 	if got := f.sessions[f.find("vat")].Tags; len(got) != 0 {
 		t.Errorf("stored %q", got)
 	}

@@ -88,6 +88,9 @@ func (f *store) Edit(_ context.Context, id harness.SessionID, e harness.SessionE
 	if e.Pinned != nil {
 		f.sessions[i].Pinned = *e.Pinned
 	}
+	if e.NoMemory != nil {
+		f.sessions[i].NoMemory = *e.NoMemory
+	}
 	return f.sessions[i], nil
 }
 
@@ -127,8 +130,21 @@ func (f *store) Import(context.Context, harness.Session, []harness.Record) (harn
 	return harness.Session{}, false, errors.New("not of this screen")
 }
 
-func (f *store) Fork(context.Context, harness.SessionID, harness.Origin, harness.Session) (harness.Session, error) {
-	return harness.Session{}, errors.ErrUnsupported
+func (f *store) Fork(_ context.Context, id harness.SessionID, of harness.Origin, _ harness.Session) (harness.Session, error) {
+	if err := f.failing(); err != nil {
+		return harness.Session{}, err
+	}
+	i := f.find(id)
+	if i < 0 {
+		return harness.Session{}, harness.ErrNotFound
+	}
+	if of == (harness.Origin{}) {
+		of = harness.Origin{Session: id, Record: f.sessions[i].Records}
+	}
+	s := f.sessions[i]
+	s.ID, s.Parent, s.Inherited, s.Messages, s.Pinned, s.Updated = "forked", &of, of.Record, 0, false, now
+	f.sessions = append(f.sessions, s)
+	return s, nil
 }
 
 func (f *store) Tail(_ context.Context, id harness.SessionID, from, limit int) ([]harness.Record, error) {
@@ -139,8 +155,12 @@ func (f *store) Tail(_ context.Context, id harness.SessionID, from, limit int) (
 	return r[max(len(r)-limit, 0):], nil
 }
 
-func (f *store) Before(context.Context, harness.SessionID, harness.Origin, int) ([]harness.Record, error) {
-	return nil, errors.ErrUnsupported
+func (f *store) Before(_ context.Context, id harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
+	if err := f.failing(); err != nil {
+		return nil, err
+	}
+	r := f.records[id][:of.Record-1]
+	return r[max(len(r)-limit, 0):], nil
 }
 
 func (f *store) Log(context.Context, harness.SessionID, int, int) ([]harness.Record, error) {
@@ -221,6 +241,7 @@ func open(tb testing.TB, f *store, width, height int, change ...func(*Config)) *
 		f(&c)
 	}
 	s := &screen{TB: tb, Model: New(tb.Context(), c)}
+	s.found.pause = 0
 	s.send(tea.WindowSizeMsg{Width: width, Height: height})
 	var cmd tea.Cmd
 	s.Model, cmd = s.Open("q3", true)
@@ -274,7 +295,7 @@ func keyMsg(name string) tea.KeyMsg {
 	named := map[string]tea.KeyType{
 		"up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
 		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "backspace": tea.KeyBackspace, "ctrl+_": tea.KeyCtrlUnderscore,
-		"left": tea.KeyLeft, "right": tea.KeyRight, "f1": tea.KeyF1, "tab": tea.KeyTab,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "f1": tea.KeyF1, "ctrl+]": tea.KeyCtrlCloseBracket, "tab": tea.KeyTab,
 	}
 	if t, ok := named[name]; ok {
 		return tea.KeyMsg{Type: t}
@@ -286,7 +307,7 @@ func keyMsg(name string) tea.KeyMsg {
 }
 
 // view is the screen without styles.
-func (s *screen) view() string { return ansi.Strip(s.View(s.width, s.height)) }
+func (s *screen) view() string { return ansi.Strip(s.View(s.window.width, s.window.height)) }
 
 func (s *screen) shows(texts ...string) *screen {
 	s.Helper()
@@ -319,7 +340,7 @@ func (s *screen) selectedIs(id harness.SessionID) {
 // golden compares the screen with a file, or writes it.
 func (s *screen) golden(name string) {
 	s.Helper()
-	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, s.width, s.height))
+	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, s.window.width, s.window.height))
 	lines := strings.Split(s.view(), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")

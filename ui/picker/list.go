@@ -10,37 +10,26 @@ import (
 	"cairn/ui/widget"
 )
 
-// item is a session with the folded text that the filter looks at.
-type item struct {
-	harness.Session
-	folded string
-}
-
 // key names a row: a session, or a message found in one.
 type key struct {
 	session harness.SessionID
 	message int
 }
 
-// group is a heading over the rows from one on.
-type group struct {
-	from int
-	name string
-}
-
 // list is the sessions, those of them that the filter lets through, and the
 // selected row. Its slices are replaced, never changed.
 type list struct {
-	trash  bool // of deleted sessions: nothing is hidden and there are no groups
-	items  []item
-	read   bool  // the list was read once
-	failed error // the last reading failed
+	book
+	trash  bool   // of deleted sessions: nothing is hidden and there are no groups
+	dir    string // only sessions of this directory, empty for all
+	read   bool   // the list was read once
+	failed error  // the last reading failed
 	// hidden are the sessions deleted here: true while the store is at it,
 	// false until a later reading leaves them out by itself.
 	hidden map[harness.SessionID]bool
 
-	query  string // folded
-	rows   []int  // indexes of items
+	query  query
+	rows   []int // indexes of items
 	hits   []harness.Hit
 	groups []group
 	at     int  // row: an index of rows, or behind them of hits
@@ -49,20 +38,17 @@ type list struct {
 	top    int  // first line on screen
 }
 
-// items folds the sessions; it is called outside Update because it reads all
-// of them.
-func items(sessions []harness.Session) []item {
-	out := make([]item, len(sessions))
-	for i, s := range sessions {
-		out[i] = item{s, widget.Fold(s.Title + " " + string(s.ID) + " " + widget.Hashed(s.Tags))}
-	}
-	return out
+// emptied is a list of which nothing was read yet, of the trash or of the
+// others.
+func (l list) emptied(trash bool) list {
+	return list{hidden: l.hidden, dir: l.dir, trash: trash}
 }
 
 // fill takes a new reading of the sessions and keeps the selection. Settled
 // says that the reading began after the last change.
-func (l list) fill(items []item, settled bool, now time.Time) list {
-	l.items, l.read, l.failed = items, true, nil
+func (l list) fill(b book, settled bool, now time.Time) list {
+	before := l.book
+	l.book, l.read, l.failed = b, true, nil
 	if settled {
 		busy := map[harness.SessionID]bool{}
 		for id, b := range l.hidden {
@@ -72,21 +58,38 @@ func (l list) fill(items []item, settled bool, now time.Time) list {
 		}
 		l.hidden = busy
 	}
+	l.hits = slices.DeleteFunc(slices.Clone(l.hits), func(h harness.Hit) bool {
+		_, was := before.place[h.Session]
+		_, is := b.place[h.Session]
+		return was && !is // it was deleted in another window
+	})
 	return l.match(nil, now)
 }
 
 // find changes the query. When it only grew, what was left out stays out.
-func (l list) find(query string, now time.Time) list {
-	folded := widget.Fold(query)
-	var within []int
-	if l.rows != nil && strings.HasPrefix(folded, l.query) {
-		within = l.rows
-	}
-	if folded == l.query && l.rows != nil {
+func (l list) find(text string, now time.Time) list {
+	q := parseQuery(text)
+	if q.text == l.query.text && l.rows != nil {
 		return l
 	}
-	l.query, l.chosen = folded, false
+	var within []int
+	if l.rows != nil && strings.HasPrefix(q.text, l.query.text) {
+		within = l.rows
+	}
+	l.query, l.chosen = q, false
 	return l.match(within, now)
+}
+
+// in narrows the list to the sessions of a directory, or not if it is empty.
+func (l list) in(dir string, now time.Time) list {
+	l.dir = dir
+	return l.match(nil, now).withHits(l.hits)
+}
+
+// sort changes the order.
+func (l list) sort(o order, now time.Time) list {
+	l.book = l.sorted(o)
+	return l.match(nil, now)
 }
 
 // hide leaves a session out before the store has confirmed its deletion.
@@ -123,10 +126,9 @@ func (l list) isHidden(id harness.SessionID) bool {
 
 // match fills rows from the items at within, or from all if that is nil.
 func (l list) match(within []int, now time.Time) list {
-	words := strings.Fields(l.query)
 	rows := make([]int, 0, max(len(within), 64))
 	try := func(i int) {
-		if it := &l.items[i]; widget.Has(it.folded, words) && !l.isHidden(it.ID) {
+		if it := &l.items[i]; (l.dir == "" || it.Dir == l.dir) && l.query.has(it) && !l.isHidden(it.ID) {
 			rows = append(rows, i)
 		}
 	}
@@ -142,7 +144,7 @@ func (l list) match(within []int, now time.Time) list {
 	l.rows = rows
 	l.groups = nil
 	if !l.trash {
-		l.groups = grouped(l.items, rows, now)
+		l.groups = l.grouped(rows, now)
 	}
 	if len(l.hits) > 0 {
 		l.groups = append(l.groups, group{len(rows), "in messages"})
@@ -150,32 +152,21 @@ func (l list) match(within []int, now time.Time) list {
 	return l.reselect()
 }
 
-// grouped are the headings over rows that are sorted pinned first, then last
-// used first. A time out of order stays in the group it is found in.
-func grouped(items []item, rows []int, now time.Time) []group {
-	names := [...]string{"pinned", "today", "this week", "earlier"}
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	var groups []group
-	last := -1
-	for n, i := range rows {
-		g := 3
-		switch it := &items[i]; {
-		case it.Pinned && last <= 0:
-			g = 0
-		case !it.Updated.Before(midnight):
-			g = 1
-		case !it.Updated.Before(midnight.AddDate(0, 0, -6)):
-			g = 2
-		}
-		if g > last {
-			groups = append(groups, group{n, names[g]})
-			last = g
-		}
-		if last == len(names)-1 {
-			break
-		}
+// narrowed reports whether found messages may be of sessions that the filter
+// keeps out by their directory or tags.
+func (l list) narrowed() bool { return l.dir != "" || l.query.tagged() }
+
+// allows reports whether messages of a session may be shown.
+func (l list) allows(id harness.SessionID) bool {
+	i, known := l.place[id]
+	switch {
+	case l.isHidden(id):
+		return false
+	case !l.narrowed():
+		return true
+	default:
+		return known && (l.dir == "" || l.items[i].Dir == l.dir) && l.query.hasTags(&l.items[i])
 	}
-	return groups
 }
 
 // withHits puts found messages below the sessions.
@@ -183,7 +174,8 @@ func (l list) withHits(hits []harness.Hit) list {
 	if len(l.hits) > 0 {
 		l.groups = l.groups[:len(l.groups)-1]
 	}
-	l.hits = slices.DeleteFunc(slices.Clone(hits), func(h harness.Hit) bool { return l.isHidden(h.Session) })
+	l.hits = slices.DeleteFunc(slices.Clone(hits), func(h harness.Hit) bool { return !l.allows(h.Session) })
+	l.hits = l.hits[:min(len(l.hits), searchLimit)]
 	if len(l.hits) > 0 {
 		l.groups = append(l.groups[:len(l.groups):len(l.groups)], group{len(l.rows), "in messages"})
 	}
@@ -191,6 +183,14 @@ func (l list) withHits(hits []harness.Hit) list {
 		return l.to(0)
 	}
 	return l.reselect()
+}
+
+// stillHits keeps the found messages that hold the words of the query now, so
+// that none is shown that other words found.
+func (l list) stillHits() list {
+	return l.withHits(slices.DeleteFunc(slices.Clone(l.hits), func(h harness.Hit) bool {
+		return len(l.query.words) == 0 || !widget.Has(widget.Fold(h.Excerpt), l.query.words)
+	}))
 }
 
 // reselect puts at on the selected row again, or if it is gone leaves it where
@@ -238,6 +238,14 @@ func (l list) keyAt(n int) key {
 	return key{h.Session, h.Message}
 }
 
+// selected is the key of the selected row; false if there is no row.
+func (l list) selected() (key, bool) {
+	if l.len() == 0 {
+		return key{}, false
+	}
+	return l.keyAt(l.at), true
+}
+
 // session is the session in row n; ok is false for a message.
 func (l list) session(n int) (s harness.Session, ok bool) {
 	if n < 0 || n >= len(l.rows) {
@@ -246,77 +254,12 @@ func (l list) session(n int) (s harness.Session, ok bool) {
 	return l.items[l.rows[n]].Session, true
 }
 
-// byID is the session of an id as last read.
-func (l list) byID(id harness.SessionID) (harness.Session, bool) {
-	for i := range l.items {
-		if l.items[i].ID == id {
-			return l.items[i].Session, true
-		}
-	}
-	return harness.Session{}, false
-}
-
 // patch changes one session until the next reading.
 func (l list) patch(s harness.Session, now time.Time) list {
-	for i := range l.items {
-		if l.items[i].ID == s.ID {
-			next := slices.Clone(l.items)
-			// Lists fill in what an edit does not return.
-			s.HasDraft, s.Owner = next[i].HasDraft, next[i].Owner
-			next[i] = items([]harness.Session{s})[0]
-			l.items = next
-			return l.match(nil, now)
-		}
+	b, ok := l.with(s)
+	if !ok {
+		return l
 	}
-	return l
-}
-
-// line is the line of row n among rows and headings.
-func (l list) line(n int, headings bool) int {
-	if !headings {
-		return n
-	}
-	line := n
-	for _, g := range l.groups {
-		if g.from <= n {
-			line++
-		}
-	}
-	return line
-}
-
-// lines is the number of rows and headings.
-func (l list) lines(headings bool) int {
-	if headings {
-		return l.len() + len(l.groups)
-	}
-	return l.len()
-}
-
-// lineAt is the row on a line, or the heading.
-func (l list) lineAt(line int, headings bool) (row int, heading string) {
-	if headings {
-		for i := len(l.groups) - 1; i >= 0; i-- {
-			switch at := l.groups[i].from + i; {
-			case at == line:
-				return 0, l.groups[i].name
-			case at < line:
-				return line - i - 1, ""
-			}
-		}
-	}
-	return line, ""
-}
-
-// scrolled is the first line of a window of height lines that shows the
-// selected row, with its heading if it is the first under one.
-func (l list) scrolled(height int, headings bool) int {
-	at, n := l.line(l.at, headings), l.lines(headings)
-	top := l.top
-	if at > 0 && height > 1 {
-		if _, heading := l.lineAt(at-1, headings); heading != "" {
-			top = widget.Scroll(top, at-1, n, height)
-		}
-	}
-	return widget.Scroll(top, at, n, height)
+	l.book = b
+	return l.match(nil, now)
 }

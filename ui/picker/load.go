@@ -1,16 +1,21 @@
 package picker
 
 import (
+	"context"
 	"fmt"
-	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
 )
 
-// searchLimit is the most messages shown under the titles.
-const searchLimit = 20
+// searchLimit is the most messages shown under the titles, searchNarrowed the
+// most that are looked through for those of some sessions.
+const (
+	searchLimit    = 20
+	searchNarrowed = 400
+)
 
 // loading numbers the readings of the list: only the last one counts, and only
 // one is under way.
@@ -20,38 +25,55 @@ type loading struct {
 	again bool // the store changed during the reading
 }
 
-// found numbers the searches in messages, of which one is under way.
-type found struct {
-	n     int
-	busy  bool
-	query string // of the hits that are shown
+// searchPause is how long typing rests before messages are searched: a word
+// typed in one go is one search.
+const searchPause = 80 * time.Millisecond
+
+// asked is what a search looks for, and what its hits are narrowed to.
+type asked struct {
+	text  string
+	query string // folded, if it has tags
+	dir   string
 }
 
-// reset forgets what was found; a search that is still under way is told by
-// its number.
-func (f found) reset() found { return found{n: f.n + 1} }
+// found numbers the searches in messages. Only the last one counts; the one
+// before it is stopped.
+type found struct {
+	n     int
+	pause time.Duration // before a search
+	asked asked         // what the last search was for
+	busy  bool          // it waits or is under way
+	stops context.CancelFunc
+}
+
+// stop ends the search that is under way and forgets what was asked.
+func (f found) stop() found {
+	if f.stops != nil {
+		f.stops()
+	}
+	return found{n: f.n + 1, pause: f.pause}
+}
 
 // The results of the screen's commands.
 type (
 	listed struct {
-		n     int
-		items []item
-		err   error
+		n    int
+		book book
+		err  error
 	}
 	searched struct {
-		n     int
-		query string
-		hits  []harness.Hit
-		err   error
+		n    int
+		hits []harness.Hit
+		err  error
 	}
 	previewed struct {
 		n       int
-		id      harness.SessionID
 		records []harness.Record
+		older   bool // they go before those that are shown
 		err     error
 	}
 	edited struct {
-		n       int // of the rename, 0 for a pin
+		n       int // of the entry, 0 for what is not typed
 		session harness.Session
 		err     error
 	}
@@ -69,13 +91,17 @@ func (m Model) load() (Model, tea.Cmd) {
 		return m, nil
 	}
 	m.loading = loading{n: m.loading.n + 1, busy: true}
-	ctx, sessions, n, filter := m.ctx, m.c.Sessions, m.loading.n, harness.SessionFilter{Deleted: m.trash}
+	ctx, sessions, n, filter := m.ctx, m.c.Sessions, m.loading.n, harness.SessionFilter{Deleted: m.show.trash}
+	order := m.show.order
+	if m.show.trash {
+		order = byUse
+	}
 	return m, func() tea.Msg {
 		s, err := sessions.List(ctx, filter)
 		if err != nil {
 			return listed{n: n, err: fmt.Errorf("list sessions: %w", err)}
 		}
-		return listed{n: n, items: items(s)}
+		return listed{n: n, book: newBook(s, order)}
 	}
 }
 
@@ -89,38 +115,63 @@ func (m Model) onListed(msg listed) (Model, tea.Cmd) {
 		m.list.failed = msg.err
 		m.list.read = true
 	} else {
-		m.list = m.list.fill(msg.items, !again, m.today())
-		if _, ok := m.list.byID(m.rename.id); m.rename.id != "" && !ok {
-			m.notice = notice{text: "The session was deleted elsewhere.", failed: true}
-			m.rename = rename{n: m.rename.n}
+		if !m.show.trash && msg.book.order != m.show.order { // it was changed during the reading
+			msg.book = msg.book.sorted(m.show.order)
 		}
+		m.list = m.list.fill(msg.book, !again, m.today())
 	}
 	var next tea.Cmd
-	if again && m.front {
+	if again && m.window.front {
 		m, next = m.load()
 	}
 	m, look := m.look()
 	return m, tea.Batch(next, look)
 }
 
-// search looks for the filter's words in messages, one search at a time: keys
-// typed meanwhile are one search after it.
+// search looks for the filter's words in messages once typing rests, and stops
+// the search for what stood there before.
 func (m Model) search() (Model, tea.Cmd) {
-	query := strings.TrimSpace(m.filter.Text())
-	if m.c.Search == nil || m.trash || m.found.busy || query == m.found.query {
+	want := asked{text: said(m.filter.Text()), dir: m.list.dir}
+	if m.list.query.tagged() {
+		want.query = m.list.query.text
+	}
+	if m.c.Search == nil || m.show.trash || want == m.found.asked {
 		return m, nil
 	}
-	if query == "" {
-		m.found = m.found.reset()
-		m.list = m.list.withHits(nil)
+	m.found = m.found.stop()
+	m.found.asked = want
+	m.list = m.list.stillHits()
+	if want.text == "" {
 		return m, nil
 	}
-	m.found.n++
-	m.found.busy = true
-	ctx, search, n := m.ctx, m.c.Search, m.found.n
+	limit := searchLimit
+	if m.list.narrowed() { // most of what is found may be of other sessions
+		limit = searchNarrowed
+	}
+	ctx, stop := context.WithCancel(m.ctx)
+	m.found.busy, m.found.stops = true, stop
+	search, n, pause := m.c.Search, m.found.n, m.found.pause
 	return m, func() tea.Msg {
-		hits, err := search.Search(ctx, query, searchLimit)
-		return searched{n, query, hits, err}
+		if !rest(ctx, pause) {
+			return nil
+		}
+		hits, err := search.Search(ctx, want.text, limit)
+		if ctx.Err() != nil {
+			return nil
+		}
+		return searched{n, hits, err}
+	}
+}
+
+// rest waits and reports whether it was not stopped meanwhile.
+func rest(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -128,44 +179,14 @@ func (m Model) onSearched(msg searched) (Model, tea.Cmd) {
 	if msg.n != m.found.n {
 		return m, nil
 	}
-	m.found.busy, m.found.query = false, msg.query
+	m.found.busy = false
+	m.found.stops()
 	if msg.err != nil {
 		m.notice = m.fail(fmt.Errorf("search messages: %w", msg.err))
-		m.list = m.list.withHits(nil) // what is shown was found by other words
-		return m.search()
+		msg.hits = nil
 	}
 	m.list = m.list.withHits(msg.hits)
-	m, look := m.look()
-	m, again := m.search()
-	return m, tea.Batch(look, again)
-}
-
-// edit changes the description of a session.
-func (m Model) edit(n int, id harness.SessionID, e harness.SessionEdit) tea.Cmd {
-	ctx, sessions := m.ctx, m.c.Sessions
-	return func() tea.Msg {
-		s, err := sessions.Edit(ctx, id, e)
-		if err != nil {
-			err = fmt.Errorf("edit session %s: %w", id, err)
-		}
-		return edited{n, s, err}
-	}
-}
-
-func (m Model) onEdited(msg edited) (Model, tea.Cmd) {
-	mine := msg.n != 0 && msg.n == m.rename.n && m.rename.id != ""
-	if msg.err != nil {
-		m.notice = m.fail(msg.err)
-		if mine {
-			m.rename.saving = false
-		}
-		return m, nil
-	}
-	if mine {
-		m.rename = rename{n: m.rename.n}
-	}
-	m.list = m.list.patch(msg.session, m.today())
-	return m.load()
+	return m.look()
 }
 
 // fail is the line about an error. What was typed stays.

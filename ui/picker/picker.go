@@ -1,7 +1,7 @@
 // Package picker is the screen that lists the sessions: find one as you type,
-// open, rename, pin or delete it. The one thing to know: the selection is kept
-// by id, never by row, so whatever other windows do to the list meanwhile, a
-// key acts on the session that was under the eye.
+// open, fork, rename, pin or delete it. The one thing to know: the selection is
+// kept by id, never by row, so whatever other windows do to the list meanwhile,
+// a key acts on the session that was under the eye.
 //
 // The root calls Open when the screen comes to the front, sends Changed when
 // the store changed, and tea.WindowSizeMsg with the size that View gets.
@@ -10,14 +10,12 @@ package picker
 import (
 	"context"
 	"os"
-	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
 	"cairn/themes"
-	"cairn/ui/render"
 	"cairn/ui/widget"
 )
 
@@ -25,14 +23,21 @@ import (
 type Config struct {
 	// Sessions is the only part that must be given.
 	Sessions harness.Sessions
-	// Transcript shows the last messages beside the list; nil shows only the
-	// start of the last one.
+	// Transcript shows the last messages of a session; nil shows only the start
+	// of the last one.
 	Transcript harness.Transcript
 	// Search finds messages under the titles; nil finds titles only.
 	Search harness.Searcher
 	// Facts lets a person forget what was learned from a chat together with it;
 	// nil leaves that out.
 	Facts harness.Facts
+	// Export writes a session to a file and returns where it is. To is what the
+	// person typed: a path, whose end may say the format. It must not replace a
+	// file. Nil turns the action off.
+	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
+	// Dir is the directory that the list can be narrowed to, as sessions record
+	// it; empty turns that off.
+	Dir string
 	// Self tells this process from other holders; a zero PID means this one.
 	Self harness.Holder
 	// Theme is required; SetTheme changes it.
@@ -47,7 +52,7 @@ type Config struct {
 }
 
 // Intent is what the root is to do; nil means nothing. It is one of Open,
-// NewChat, Help and Back.
+// NewChat, Copy, Help and Back.
 type Intent interface{ intent() }
 
 type (
@@ -59,6 +64,8 @@ type (
 	}
 	// NewChat asks for a chat without messages.
 	NewChat struct{}
+	// Copy asks for Text on the clipboard.
+	Copy struct{ Text string }
 	// Help asks for the help overlay with the keys of this screen.
 	Help struct{}
 	// Back asks for the screen before.
@@ -67,6 +74,7 @@ type (
 
 func (Open) intent()    {}
 func (NewChat) intent() {}
+func (Copy) intent()    {}
 func (Help) intent()    {}
 func (Back) intent()    {}
 
@@ -84,22 +92,33 @@ type Model struct {
 	ctx context.Context
 	c   Config
 
-	front   bool
-	present harness.SessionID
-	running bool
-	width   int
-	height  int
-
-	trash  bool // the deleted sessions are listed
-	list   list
-	filter widget.Field
-	rename rename
-	notice notice
-	gone   []gone // what undo brings back, last last
-
+	window  window
+	show    show
+	list    list
+	filter  widget.Field
+	entry   entry
+	menu    menu
+	notice  notice
+	gone    []gone // what undo brings back, last last
 	loading loading
-	preview preview
 	found   found
+	preview preview
+}
+
+// window is where the screen is and what is open behind it.
+type window struct {
+	front         bool
+	width, height int
+	present       harness.SessionID // open in this window
+	running       bool              // a run of it is at work
+}
+
+// show is what a person chose to see. All but the trash is kept while the
+// program runs.
+type show struct {
+	trash bool // the deleted sessions are listed
+	here  bool // of Config.Dir only
+	order order
 }
 
 // notice is the line that tells what happened. The next key takes it away, but
@@ -133,20 +152,21 @@ func New(ctx context.Context, c Config) Model {
 	if c.Words == nil {
 		c.Words = error.Error
 	}
-	return Model{ctx: ctx, c: c, filter: widget.Line("")}
+	return Model{ctx: ctx, c: c, filter: widget.Line(""), found: found{pause: searchPause}}
 }
 
 // Open brings the screen to the front: an empty filter, the present session
 // selected and marked, and the list read anew.
 func (m Model) Open(present harness.SessionID, running bool) (Model, tea.Cmd) {
-	m.front, m.present, m.running = true, present, running
-	if m.trash {
-		m.trash, m.list = false, list{hidden: m.list.hidden}
+	m.window.front, m.window.present, m.window.running = true, present, running
+	if m.show.trash {
+		m.show.trash, m.list = false, m.list.emptied(false)
 		m.loading = loading{n: m.loading.n + 1} // a reading of the trash no longer counts
 	}
-	m.filter, m.rename, m.notice = widget.Line(""), rename{}, notice{}
-	m.found = m.found.reset()
-	m.list = m.list.find("", m.today())
+	m.filter, m.entry, m.menu, m.notice = widget.Line(""), entry{n: m.entry.n}, menu{}, notice{}
+	m.preview.peek, m.preview.up = false, 0
+	m.found = m.found.stop()
+	m.list = m.list.withHits(nil).find("", m.today())
 	m.list = m.list.selectKey(key{session: present})
 	return m.load()
 }
@@ -154,7 +174,7 @@ func (m Model) Open(present harness.SessionID, running bool) (Model, tea.Cmd) {
 // Present tells which session is open in this window and whether a run of it
 // is at work.
 func (m Model) Present(id harness.SessionID, running bool) Model {
-	m.present, m.running = id, running
+	m.window.present, m.window.running = id, running
 	return m
 }
 
@@ -164,99 +184,10 @@ func (m Model) SetTheme(t *themes.Theme) Model {
 	return m
 }
 
-// Bindings are the keys of the screen as they are now.
-func (m Model) Bindings() []render.Binding {
-	const group = "Sessions"
-	none, held := "", ""
-	s, ok := m.selected()
-	switch {
-	case m.rename.id != "":
-		save := "save the title"
-		if m.rename.tags {
-			save = "save the tags"
-		}
-		return m.keyed([]render.Binding{
-			{Action: "picker.save", Keys: []string{"enter"}, Help: save, Group: group, Rank: 1},
-			{Action: "picker.discard", Keys: []string{"esc", "ctrl+c"}, Help: "leave as it was", Group: group, Rank: 2},
-		})
-	case !ok && !m.onHit():
-		none = "no session is selected"
-	case !ok:
-		held = "this is a message; choose its session"
-	default:
-		held = m.mayDelete(s)
-	}
-	noRow := none
-	if noRow == "" && m.onHit() {
-		noRow = "this is a message; choose its session"
-	}
-	trash := "trash"
-	if m.trash {
-		noRow = first(none, "it is deleted; bring it back first")
-		held, trash = noRow, "sessions"
-	}
-	undo := ""
-	if len(m.gone) == 0 {
-		undo = "nothing was deleted here"
-	}
-	open := render.Binding{Action: "picker.open", Keys: []string{"enter"}, Help: "open", Group: group, Rank: 1, Off: none}
-	if m.trash {
-		open.Help = "bring back"
-	}
-	if m.list.failed != nil {
-		open.Help, open.Off = "try again", ""
-	}
-	offer := []string{"ctrl+_"}
-	if m.notice.undo {
-		offer = append(offer, "ctrl+u")
-	}
-	out := []render.Binding{
-		open,
-		{Action: "picker.new", Keys: []string{"ctrl+n"}, Help: "new chat", Group: group, Rank: 3},
-		{Action: "picker.rename", Keys: []string{"ctrl+r"}, Help: "rename", Group: group, Rank: 4, Off: noRow},
-		{Action: "picker.delete", Keys: []string{"ctrl+d"}, Help: "delete", Group: group, Rank: 5, Off: first(none, held)},
-		{Action: "picker.undo", Keys: offer, Help: "undo delete", Group: group, Off: undo},
-		{Action: "picker.pin", Keys: []string{"ctrl+b"}, Help: "pin", Group: group, Rank: 6, Off: noRow},
-		{Action: "picker.tags", Keys: []string{"ctrl+t"}, Help: "tags", Group: group, Rank: 7, Off: noRow},
-		{Action: "picker.trash", Keys: []string{"tab"}, Help: trash, Group: group, Rank: 8},
-		{Action: "picker.back", Keys: []string{"esc", "ctrl+c"}, Help: "back", Group: group, Rank: 2},
-		{Action: "picker.up", Keys: []string{"up", "ctrl+p"}, Help: "up", Group: group},
-		{Action: "picker.down", Keys: []string{"down"}, Help: "down", Group: group},
-		{Action: "picker.page-up", Keys: []string{"pgup"}, Help: "a page up", Group: group},
-		{Action: "picker.page-down", Keys: []string{"pgdown"}, Help: "a page down", Group: group},
-		{Action: "picker.first", Keys: []string{"home"}, Help: "first", Group: group},
-		{Action: "picker.last", Keys: []string{"end"}, Help: "last", Group: group},
-		{Action: "picker.help", Keys: []string{"f1"}, Help: "help", Group: group, Rank: 9},
-	}
-	if m.notice.undo && len(m.lastGone().facts) > 0 { // else ctrl+f moves the cursor
-		out = append(out, render.Binding{Action: "picker.forget-facts", Keys: []string{"ctrl+f"}, Help: "forget its facts too", Group: group})
-	}
-	return m.keyed(out)
-}
-
 // lastGone is the session that undo brings back next; zero if there is none.
 func (m Model) lastGone() gone {
 	if len(m.gone) == 0 {
 		return gone{}
 	}
 	return m.gone[len(m.gone)-1]
-}
-
-// keyed puts in the keys of the configuration.
-func (m Model) keyed(b []render.Binding) []render.Binding {
-	for i := range b {
-		if keys, ok := m.c.Keys[b[i].Action]; ok {
-			b[i].Keys = slices.Clone(keys)
-		}
-	}
-	return b
-}
-
-func first(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cairn/harness"
+	"cairn/themes"
 	"cairn/ui/render"
 	"cairn/ui/widget"
 )
@@ -12,39 +13,67 @@ import (
 // row draws one row: where the cursor is, the title, and what fits of state,
 // age, messages and cost.
 func (m Model) row(n, width int) string {
-	selected := n == m.list.at
-	mark := "  "
-	if selected {
-		mark = "> "
+	mark, ground := "  ", themes.Paint("")
+	if n == m.list.at {
+		mark, ground = "> ", m.c.Theme.Paints.Selected
 	}
+	k := m.list.keyAt(n)
 	s, ok := m.list.session(n)
-	if !ok {
-		return m.paintRow(render.Fit(mark+m.hit(n, width-2), "", width), selected)
-	}
 	right := m.details(s, width)
+	if !ok {
+		right = m.hitAge(n)
+	}
+	if m.entry.id != "" && m.entry.of == k {
+		return m.entryRow(mark, right, width)
+	}
+	if !ok {
+		return ground.On(render.Fit(mark+m.hit(n, width-2-render.Width(right)-1, ground), right, width))
+	}
 	room := width - len(mark) - render.Width(right) - 1
-	if m.rename.id == s.ID {
-		lines, _, _ := m.rename.field.Draw(max(room, 1), 1)
-		return render.Fit(mark+m.c.Theme.Paints.Match.On(strings.Join(lines, "")), right, width)
-	}
 	title := m.oneLine(m.title(s), room)
+	line := m.emphasised(title, ground)
 	if w := render.Width(title); room-w > 4 {
-		title += m.tags(s, room-w-2)
+		line += m.emphasised(m.tags(s.Tags, room-w-2), ground)
 	}
-	line := render.Fit(mark+title, right, width)
-	return m.paintRow(line, selected)
+	return ground.On(render.Fit(mark+line, right, width))
 }
 
-func (m Model) paintRow(line string, selected bool) string {
-	if selected {
-		return m.c.Theme.Paints.Selected.On(line)
-	}
-	return line
+// entryRow is the row in which something is typed.
+func (m Model) entryRow(mark, right string, width int) string {
+	lines, _, _ := m.entry.field.Draw(m.entryRoom(right, width), 1)
+	return render.Fit(mark+m.entry.label()+m.c.Theme.Paints.Match.On(strings.Join(lines, "")), right, width)
 }
 
-func (m Model) tags(s harness.Session, room int) string {
+// entryRoom is the width of the field in a row.
+func (m Model) entryRoom(right string, width int) int {
+	return max(width-2-len(m.entry.label())-render.Width(right)-1, 1)
+}
+
+// emphasised points out the words of the search box in a safe line that stands
+// on a ground.
+func (m Model) emphasised(line string, ground themes.Paint) string {
+	return paintFound(line, widget.Found(line, m.list.query.marks()), ground, m.c.Theme.Paints.Match)
+}
+
+func paintFound(line string, spans []widget.Span, ground, match themes.Paint) string {
+	if len(spans) == 0 || match == "" {
+		return line
+	}
+	var b strings.Builder
+	at := 0
+	for _, s := range spans {
+		b.WriteString(line[at:s.From])
+		b.WriteString((ground + match).On(line[s.From:s.To]))
+		b.WriteString(string(ground))
+		at = s.To
+	}
+	b.WriteString(line[at:])
+	return b.String()
+}
+
+func (m Model) tags(tags []string, room int) string {
 	out := ""
-	for _, tag := range s.Tags {
+	for _, tag := range tags {
 		tag = " #" + m.oneLine(tag, 16)
 		if render.Width(out)+render.Width(tag) > room {
 			break
@@ -72,7 +101,7 @@ func (m Model) details(s harness.Session, width int) string {
 	left := func(text string, w int) string { return render.Pad(m.oneLine(text, w), w) }
 	switch {
 	case width >= 76:
-		return left(state, 17) + right(age, 5) + right(plural(s.Messages, "msg"), 11) + right(cost(s.Usage), 9)
+		return left(state, 17) + right(age, 5) + right(plural(messages(s), "msg"), 11) + right(cost(s.Usage), 9)
 	case width >= 56:
 		return left(state, 17) + right(age, 5) + right(cost(s.Usage), 9)
 	case width >= 34:
@@ -84,14 +113,46 @@ func (m Model) details(s harness.Session, width int) string {
 	}
 }
 
-// hit is a found message: the session's title and the excerpt.
-func (m Model) hit(n, width int) string {
-	h := m.list.hits[n-len(m.list.rows)]
-	title := string(h.Session)
-	age := ""
-	if s, ok := m.list.byID(h.Session); ok {
-		title, age = m.title(s), widget.Ago(m.c.Now(), s.Updated)
+// hitAge is when the session of a found message was used last.
+func (m Model) hitAge(n int) string {
+	if n < len(m.list.rows) {
+		return ""
 	}
-	left := m.oneLine(title, max(width/3, 8)) + " > " + m.oneLine(strings.Join(strings.Fields(h.Excerpt), " "), width)
-	return render.Fit(left, age, width)
+	s, ok := m.list.byID(m.list.hits[n-len(m.list.rows)].Session)
+	if !ok {
+		return ""
+	}
+	return widget.Ago(m.c.Now(), s.Updated)
+}
+
+// hit is a found message: the session's title and the part of the excerpt in
+// which the words are.
+func (m Model) hit(n, width int, ground themes.Paint) string {
+	h := m.list.hits[n-len(m.list.rows)]
+	title := m.oneLine(m.titleOf(h.Session), max(width/3, 8))
+	const to = " > "
+	room := width - render.Width(title) - len(to)
+	words := m.list.query.words
+	excerpt := render.SafeLine(strings.Join(strings.Fields(widget.Head(h.Excerpt, 4096)), " "))
+	if spans := wordsIn(excerpt, words); len(spans) > 0 {
+		excerpt = widget.Around(excerpt, spans[0].From, room, m.c.Theme.Ornaments.Ellipsis)
+	}
+	excerpt = render.Truncate(excerpt, max(room, 0), m.c.Theme.Ornaments.Ellipsis)
+	return title + to + paintFound(excerpt, wordsIn(excerpt, words), ground, m.c.Theme.Paints.Match)
+}
+
+// wordsIn are the places of words in the text of a message. The search knows the
+// forms of a word: of one that is not there, what begins as it does is meant.
+func wordsIn(text string, words []string) []widget.Span {
+	const least, most = 4, 3 // characters that are left, that are cut off
+	var all []string
+	for _, w := range words {
+		all = append(all, w)
+		if letters := []rune(w); len(widget.Found(text, []string{w})) == 0 {
+			for cut := 1; cut <= most && len(letters)-cut >= least; cut++ {
+				all = append(all, string(letters[:len(letters)-cut]))
+			}
+		}
+	}
+	return widget.Found(text, all)
 }

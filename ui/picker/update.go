@@ -1,7 +1,6 @@
 package picker
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -11,29 +10,20 @@ import (
 	"cairn/ui/widget"
 )
 
-// rename is the title that is being typed, or the tags; id is empty if neither
-// is.
-type rename struct {
-	n      int // counts the renames: a late answer to an earlier one is told by it
-	id     harness.SessionID
-	field  widget.Field
-	tags   bool
-	saving bool
-}
-
 // Update handles a key, the wheel, a size, or one of this screen's messages.
 func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 	var cmd tea.Cmd
 	var intent Intent
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
+		m.window.width, m.window.height = msg.Width, msg.Height
+		m, cmd = m.look()
 	case tea.KeyMsg:
 		m, cmd, intent = m.onKey(msg)
 	case tea.MouseMsg:
 		m, cmd = m.onMouse(msg)
 	case Changed:
-		if m.front {
+		if m.window.front {
 			m, cmd = m.load()
 		}
 	case listed:
@@ -50,14 +40,26 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		m, cmd = m.onRestored(msg)
 	case edited:
 		m, cmd = m.onEdited(msg)
+	case forked:
+		m, intent = m.onForked(msg)
+	case exported:
+		m = m.onExported(msg)
 	}
 	switch intent.(type) {
 	case Open, NewChat, Back:
-		m.front = false
+		m.window.front = false
+		m.found = m.found.stop()
 	}
-	l := m.layout(m.width, m.height)
+	return m.settled(), cmd, intent
+}
+
+// settled brings what is drawn in line with what has changed.
+func (m Model) settled() Model {
+	m = m.kept()
+	l := m.layout(m.window.width, m.window.height)
 	m.list.top = m.list.scrolled(l.list, l.headings)
-	return m, cmd, intent
+	m.menu.top = widget.Scroll(m.menu.top, m.menu.at, len(m.acts()), max(l.list-1, 1))
+	return m.laidPreview(l)
 }
 
 func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
@@ -65,41 +67,20 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	if _, moves := m.target(action); !m.notice.undo || !moves && action != "picker.undo" && action != "picker.forget-facts" {
 		m.notice = notice{}
 	}
-	if m.rename.id != "" {
-		m, cmd := m.onRenameKey(k, action)
+	switch {
+	case m.entry.id != "":
+		m, cmd := m.onEntryKey(k, action)
 		return m, cmd, nil
+	case m.menu.open:
+		return m.onMenuKey(action, off)
 	}
 	switch action {
-	case "picker.open":
-		return m.open()
+	case "picker.back":
+		return m.back()
 	case "picker.new":
 		return m, nil, NewChat{}
-	case "picker.back":
-		if m.trash {
-			m, cmd := m.toTrash(false)
-			return m, cmd, nil
-		}
-		return m, nil, Back{}
-	case "picker.rename", "picker.tags":
-		return m.write(action == "picker.tags"), nil, nil
-	case "picker.trash":
-		m, cmd := m.toTrash(!m.trash)
-		return m, cmd, nil
-	case "picker.delete":
-		m, cmd := m.remove()
-		return m, cmd, nil
-	case "picker.forget-facts":
-		m, cmd := m.forgetFacts()
-		return m, cmd, nil
 	case "picker.help":
 		return m, nil, Help{}
-	case "picker.undo":
-		m, cmd := m.undelete()
-		return m, cmd, nil
-	case "picker.pin":
-		s, _ := m.selected()
-		pinned := !s.Pinned
-		return m, m.edit(0, s.ID, harness.SessionEdit{Pinned: &pinned}), nil
 	case "":
 		if off != "" {
 			m.notice = notice{text: upper(off) + "."}
@@ -107,62 +88,77 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		}
 		m, cmd := m.onFilterKey(k)
 		return m, cmd, nil
-	default:
-		m, cmd := m.move(action)
+	}
+	if at, ok := m.target(action); ok {
+		m, cmd := m.to(at)
 		return m, cmd, nil
 	}
+	if next, cmd, ok := m.onView(action); ok {
+		return next, cmd, nil
+	}
+	return m.do(action)
 }
 
-func (m Model) open() (Model, tea.Cmd, Intent) {
-	if m.list.failed != nil {
-		m, cmd := m.load()
-		return m, cmd, nil
-	}
-	if m.list.len() == 0 {
-		return m, nil, nil
-	}
-	k := m.list.keyAt(m.list.at)
-	if m.trash {
-		m, cmd := m.takeOut(k.session)
-		return m, cmd, nil
-	}
-	return m, nil, Open{k.session, k.message}
-}
-
-// write begins a new title for the selected session, or new tags.
-func (m Model) write(tags bool) Model {
-	s, _ := m.selected()
-	text := s.Title
-	if tags {
-		text = widget.Hashed(s.Tags)
-	}
-	m.rename = rename{n: m.rename.n + 1, id: s.ID, field: widget.Line(text), tags: tags}
-	return m
-}
-
-func (m Model) onRenameKey(k tea.KeyMsg, action string) (Model, tea.Cmd) {
+// back leaves what is in front: the preview, the trash, the screen.
+func (m Model) back() (Model, tea.Cmd, Intent) {
 	switch {
-	case m.rename.saving:
-		return m, nil
-	case action == "picker.discard":
-		m.rename = rename{n: m.rename.n}
-		return m, nil
-	case action == "picker.save" && m.rename.tags:
-		tags := widget.Tags(m.rename.field.Text())
-		m.rename.saving = true
-		return m, m.edit(m.rename.n, m.rename.id, harness.SessionEdit{Tags: &tags})
-	case action == "picker.save":
-		title := strings.TrimSpace(m.rename.field.Text())
-		if title == "" {
-			m.notice = notice{text: "A title needs at least one character.", failed: true}
-			return m, nil
-		}
-		m.rename.saving = true
-		return m, m.edit(m.rename.n, m.rename.id, harness.SessionEdit{Title: &title, TitleBy: harness.TitleByUser})
+	case m.preview.peek:
+		m.preview.peek = false
+		return m, nil, nil
+	case m.show.trash:
+		m, cmd := m.toTrash(false)
+		return m, cmd, nil
 	default:
-		m.rename.field, _ = m.rename.field.Key(k)
-		return m, nil
+		return m, nil, Back{}
 	}
+}
+
+// onView handles the keys that change what is shown; ok is false for others.
+func (m Model) onView(action string) (next Model, cmd tea.Cmd, ok bool) {
+	page := max(m.layout(m.window.width, m.window.height).list-1, 1)
+	switch action {
+	case "picker.actions":
+		m = m.openMenu()
+	case "picker.preview":
+		m.preview.peek = !m.preview.peek
+		m, cmd = m.look()
+	case "picker.preview-up":
+		m, cmd = m.scrollPreview(page)
+	case "picker.preview-down":
+		m, cmd = m.scrollPreview(-page)
+	case "picker.here":
+		m, cmd = m.toHere()
+	case "picker.sort":
+		m.show.order = (m.show.order + 1) % orders
+		m.list = m.list.sort(m.show.order, m.today())
+	case "picker.trash":
+		m, cmd = m.toTrash(!m.show.trash)
+	case "picker.undo":
+		m, cmd = m.undelete()
+	case "picker.forget-facts":
+		m, cmd = m.forgetFacts()
+	default:
+		return m, nil, false
+	}
+	return m, cmd, true
+}
+
+// toHere narrows the list to the sessions of this directory, or shows all
+// again.
+func (m Model) toHere() (Model, tea.Cmd) {
+	m.show.here = !m.show.here
+	m.list = m.list.in(m.dir(), m.today())
+	m, search := m.search()
+	m, look := m.look()
+	return m, tea.Batch(search, look)
+}
+
+// dir is the directory whose sessions are shown, empty for all.
+func (m Model) dir() string {
+	if !m.show.here {
+		return ""
+	}
+	return m.c.Dir
 }
 
 func (m Model) onFilterKey(k tea.KeyMsg) (Model, tea.Cmd) {
@@ -175,7 +171,7 @@ func (m Model) onFilterKey(k tea.KeyMsg) (Model, tea.Cmd) {
 	if f.Text() == before {
 		return m, nil
 	}
-	m.notice = notice{}
+	m.notice, m.preview.peek = notice{}, false
 	m.list = m.list.find(f.Text(), m.today()).to(0)
 	m.list.top = 0
 	m, search := m.search()
@@ -183,19 +179,15 @@ func (m Model) onFilterKey(k tea.KeyMsg) (Model, tea.Cmd) {
 	return m, tea.Batch(search, look)
 }
 
-func (m Model) move(action string) (Model, tea.Cmd) {
-	at, ok := m.target(action)
-	if !ok {
-		return m, nil
-	}
-	m.list = m.list.to(at)
+func (m Model) to(row int) (Model, tea.Cmd) {
+	m.list = m.list.to(row)
 	m.list.chosen = true
 	return m.look()
 }
 
 // target is the row that a key moves to; ok is false for other keys.
 func (m Model) target(action string) (row int, ok bool) {
-	page := max(m.layout(m.width, m.height).list-1, 1)
+	page := max(m.layout(m.window.width, m.window.height).list-1, 1)
 	at := m.list.at
 	switch action {
 	case "picker.up":
@@ -216,18 +208,24 @@ func (m Model) target(action string) (row int, ok bool) {
 }
 
 func (m Model) onMouse(msg tea.MouseMsg) (Model, tea.Cmd) {
-	if m.rename.id != "" {
-		return m, nil
-	}
+	var by int
 	switch msg.Button {
 	case tea.MouseButtonWheelUp:
-		m.list = m.list.to(m.list.at - 3)
+		by = -3
 	case tea.MouseButtonWheelDown:
-		m.list = m.list.to(m.list.at + 3)
+		by = 3
 	default:
 		return m, nil
 	}
-	return m.look()
+	l := m.layout(m.window.width, m.window.height)
+	switch {
+	case m.entry.id != "" || m.menu.open:
+		return m, nil
+	case m.preview.peek || l.wide && msg.X > l.left:
+		return m.scrollPreview(-by)
+	default:
+		return m.to(m.list.at + by)
+	}
 }
 
 // selected is the session under the cursor; ok is false on a message or when
@@ -235,27 +233,6 @@ func (m Model) onMouse(msg tea.MouseMsg) (Model, tea.Cmd) {
 func (m Model) selected() (harness.Session, bool) { return m.list.session(m.list.at) }
 
 func (m Model) onHit() bool { return m.list.at >= len(m.list.rows) && m.list.at < m.list.len() }
-
-// mayDelete says why a session cannot be deleted here; empty means it can.
-func (m Model) mayDelete(s harness.Session) string {
-	switch {
-	case s.ID == m.present:
-		return "this chat is open here: start or open another first"
-	case m.elsewhere(s):
-		return fmt.Sprintf("it is open in pid %d: close it there first", s.Owner.PID)
-	default:
-		return ""
-	}
-}
-
-// elsewhere reports whether another process has the session open.
-func (m Model) elsewhere(s harness.Session) bool {
-	if s.Owner == nil {
-		return false
-	}
-	sameHost := s.Owner.Host == "" || m.c.Self.Host == "" || s.Owner.Host == m.c.Self.Host
-	return s.Owner.PID != m.c.Self.PID || !sameHost
-}
 
 func (m Model) today() time.Time { return m.c.Now() }
 

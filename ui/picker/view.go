@@ -105,19 +105,23 @@ func (m Model) crossed(l layout, cross string) string {
 }
 
 func (m Model) header(width int) string {
-	p, dot := m.c.Theme.Paints, m.c.Theme.Ornaments.Dot
+	p := m.c.Theme.Paints
 	var right string
-	name, order := "Sessions", "last used first"
-	if m.trash {
-		name, order = "Deleted sessions", "kept for 30 days"
+	order := m.show.order.String()
+	if m.show.trash {
+		order = "kept for 30 days"
 	}
 	switch {
 	case !m.list.read && m.list.items == nil:
 		right = "reading"
-	case m.list.query != "":
-		right = fmt.Sprintf("%d of %d", len(m.list.rows), len(m.list.items))
+	case m.list.query.text != "" || m.list.dir != "":
+		right = m.dotted(fmt.Sprintf("%d of %d", len(m.list.rows), len(m.list.items)), order)
 	default:
-		right = fmt.Sprintf("%d %s %s", len(m.list.items), dot, order)
+		right = m.dotted(fmt.Sprint(len(m.list.items)), order)
+	}
+	name := m.name(width)
+	if render.Width(name)+render.Width(right)+4 > width { // the order is what may go
+		right, _, _ = strings.Cut(right, " "+m.c.Theme.Ornaments.Dot)
 	}
 	return render.Fit(" "+p.Title.On(name), p.Muted.On(right)+" ", width)
 }
@@ -132,24 +136,52 @@ func (m Model) searchLine(width int) string {
 		text = lines[0]
 	}
 	line := p.Muted.On(searchPrompt) + text
-	if m.filter.Empty() && m.rename.id == "" {
-		return line + p.Placeholder.On("title, id or tag")
+	if m.filter.Empty() && m.entry.id == "" {
+		return line + p.Placeholder.On("title, #tag"+m.searches())
 	}
-	if n := len(m.list.hits); n > 0 {
-		return render.Fit(line, p.Muted.On(fmt.Sprintf("%d in titles %s %d in messages", len(m.list.rows), m.c.Theme.Ornaments.Dot, n))+" ", width)
+	if right := m.findings(width); right != "" {
+		return render.Fit(line, p.Muted.On(right)+" ", width)
 	}
 	return line
+}
+
+// searches says that messages are searched, too.
+func (m Model) searches() string {
+	if m.c.Search == nil || m.show.trash {
+		return " or id"
+	}
+	return " or words of a message"
+}
+
+// findings says what the words of the search box found and whether more is
+// looked for.
+func (m Model) findings(width int) string {
+	var parts []string
+	if n := len(m.list.hits); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d in titles", len(m.list.rows)), fmt.Sprintf("%d in messages", n))
+	}
+	if m.found.busy && width >= 60 {
+		parts = append(parts, "searching")
+	}
+	return m.dotted(parts...)
 }
 
 // listLines are exactly l.list lines; only these are laid out.
 func (m Model) listLines(l layout) []string {
 	out := make([]string, 0, l.list)
-	if m.list.len() == 0 {
+	switch {
+	case m.menu.open && m.list.len() > 0:
+		out = m.menuLines(l.left, l.list)
+	case m.preview.peek && !l.wide && m.list.len() > 0:
+		for _, s := range m.previewPane(max(l.width-2, 1), l.list) {
+			out = append(out, " "+s)
+		}
+	case m.list.len() == 0:
 		lines, _ := widget.Lines(m.emptyWords(), max(l.left-2, 1), l.list)
 		for _, s := range lines {
 			out = append(out, " "+m.c.Theme.Paints.Muted.On(s))
 		}
-	} else {
+	default:
 		top := m.list.scrolled(l.list, l.headings)
 		for line := top; line < m.list.lines(l.headings) && len(out) < l.list; line++ {
 			row, heading := m.list.lineAt(line, l.headings)
@@ -172,9 +204,12 @@ func (m Model) emptyWords() string {
 		return m.c.Words(m.list.failed) + "\n" + upper(widget.KeyFor(m.c.Keys, "picker.open", "enter")) + " tries again."
 	case !m.list.read:
 		return ""
-	case m.trash && m.list.query == "":
+	case m.list.query.text == "" && m.list.dir != "" && len(m.list.items) > 0:
+		key := upper(widget.KeyFor(m.c.Keys, "picker.here", "ctrl+o"))
+		return fmt.Sprintf("Nothing here is of this directory. %s shows all.", key)
+	case m.show.trash && m.list.query.text == "":
 		return "The trash is empty. A deleted session stays here for 30 days."
-	case m.list.query != "":
+	case m.list.query.text != "":
 		return fmt.Sprintf("Nothing matches \"%s\".", strings.TrimSpace(m.filter.Text()))
 	default:
 		return "No sessions yet. A chat is kept from its first message on."
@@ -192,13 +227,14 @@ func (m Model) below(width int) []string {
 	if !ok {
 		return []string{"", ""}
 	}
-	last := s.Preview
+	last, words := s.Preview, []string(nil)
 	if k.message > 0 {
-		last = m.list.hits[m.list.at-len(m.list.rows)].Excerpt
+		last, words = m.list.hits[m.list.at-len(m.list.rows)].Excerpt, m.list.query.words
 	}
 	quoted := ""
 	if strings.TrimSpace(last) != "" {
-		quoted = `"` + m.oneLine(strings.Join(strings.Fields(last), " "), width-11) + `"`
+		line := m.oneLine(strings.Join(strings.Fields(widget.Head(last, 4096)), " "), width-11)
+		quoted = `"` + paintFound(line, wordsIn(line, words), "", p.Match) + `"`
 	}
 	return []string{
 		p.Muted.On(" last   ") + quoted,
@@ -223,20 +259,25 @@ func (m Model) bottom(width int) string {
 // Cursor is the cell of the caret in the screen that View draws in the size
 // last announced.
 func (m Model) Cursor() (x, y int, visible bool) {
-	l := m.layout(m.width, m.height)
-	if l.width < 4 || l.height < 2 {
+	l := m.layout(m.window.width, m.window.height)
+	if l.width < 4 || l.height < 2 || m.menu.open {
 		return 0, 0, false
 	}
-	if m.rename.id == "" {
+	if m.entry.id == "" {
 		_, x, _ = m.filter.Draw(max(l.left-len(searchPrompt)-1, 1), 1)
 		x += len(searchPrompt)
 		return x, l.searchRow(), x < l.width
 	}
-	s, ok := m.selected()
-	if !ok || s.ID != m.rename.id {
+	k, ok := m.list.selected()
+	if !ok || k != m.entry.of {
 		return 0, 0, false
 	}
-	_, x, _ = m.rename.field.Draw(max(l.left-2-render.Width(m.details(s, l.left))-1, 1), 1)
+	right := m.hitAge(m.list.at)
+	if s, ok := m.selected(); ok {
+		right = m.details(s, l.left)
+	}
+	_, x, _ = m.entry.field.Draw(m.entryRoom(right, l.left), 1)
+	x += 2 + len(m.entry.label())
 	y = m.list.line(m.list.at, l.headings) - m.list.scrolled(l.list, l.headings)
 	switch {
 	case l.height < 4:
@@ -248,7 +289,7 @@ func (m Model) Cursor() (x, y int, visible bool) {
 	default:
 		y += 2
 	}
-	return x + 2, y, true
+	return x, y, x < l.left
 }
 
 func (m Model) oneLine(text string, width int) string {

@@ -19,6 +19,7 @@ import (
 	"cairn/harness/memory"
 	"cairn/harness/model"
 	"cairn/harness/policy"
+	"cairn/harness/snapshot"
 	"cairn/harness/tool"
 )
 
@@ -49,7 +50,8 @@ type Store interface {
 type Session struct {
 	// ID is sanitised as [harness.ParseSessionID] does; empty means a fresh
 	// random one. An id of white space only is an error.
-	ID    string
+	ID string
+	// Store is where: [Snapshots], a database, or the caller's own.
 	Store Store
 }
 
@@ -81,7 +83,10 @@ type Options struct {
 	Dir string
 	// MaxSteps bounds the model calls of a turn; 0 means 50.
 	MaxSteps int
-	Now      func() time.Time
+	// Extensions have state that is saved and loaded with the conversation. Their
+	// names differ.
+	Extensions []Extension
+	Now        func() time.Time
 	// Log is told what goes wrong beside a turn, such as a use that cannot be
 	// counted; nil means that nobody is.
 	Log *slog.Logger
@@ -95,6 +100,12 @@ type Agent struct {
 
 	mu      sync.Mutex
 	history []harness.Record
+	// doc is what is known of the conversation, with its records only where the
+	// agent holds them itself: there is no log, or it is a Keeper, of which kept
+	// is what it last stored beside the records. The one active run has both.
+	doc, kept snapshot.Document
+	// noted is stored before the next record.
+	noted   []harness.Record
 	stop    context.CancelCauseFunc
 	idle    chan struct{}
 	closed  bool
@@ -106,6 +117,9 @@ type Agent struct {
 func New(o Options) (*Agent, error) {
 	if o.Model == nil {
 		return nil, errors.New("new agent: Options.Model is nil; give it a model")
+	}
+	if err := checkExtensions(o.Extensions); err != nil {
+		return nil, fmt.Errorf("new agent: %w", err)
 	}
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the real clock, where none is given
@@ -124,6 +138,11 @@ func New(o Options) (*Agent, error) {
 
 // Open returns an agent that continues the session's conversation, or begins
 // it. A Session without a Store keeps nothing.
+//
+// A store that keeps more than messages ([Keeper]) gives the agent the
+// configuration that o leaves open; what o says wins, and another model than
+// before is noted in the conversation. Of extensions and memory the rules of
+// [LoadSession] hold.
 func Open(ctx context.Context, s Session, o Options) (*Agent, error) {
 	a, err := New(o)
 	if err != nil {
@@ -140,98 +159,67 @@ func Open(ctx context.Context, s Session, o Options) (*Agent, error) {
 	if s.Store == nil {
 		return a, nil
 	}
+	if err := a.open(ctx, s); err != nil {
+		return nil, fmt.Errorf("open session %s: %w", a.id, err)
+	}
+	return a, nil
+}
+
+// open opens the agent's conversation and reads it, with a fresh id until that
+// is nobody's.
+func (a *Agent) open(ctx context.Context, s Session) (err error) {
 	for {
-		if err := a.open(ctx, s.Store); err != nil {
-			return nil, fmt.Errorf("open session %s: %w", a.id, err)
+		if a.log, err = s.Store.Open(ctx, a.id); err != nil {
+			return err
+		}
+		if err := a.read(ctx); err != nil {
+			return errors.Join(err, a.log.Close())
 		}
 		if s.ID != "" || len(a.history) == 0 {
-			return a, nil
+			break
 		}
-		// The fresh id is somebody's already.
 		if err := a.log.Close(); err != nil {
-			return nil, fmt.Errorf("close session %s: %w", a.id, err)
+			return err
 		}
 		a.id = harness.SessionID(harness.NewID())
 	}
-}
-
-// open opens the agent's conversation and reads it.
-func (a *Agent) open(ctx context.Context, s Store) (err error) {
-	if a.log, err = s.Open(ctx, a.id); err != nil {
-		return err
-	}
-	if a.history, err = a.log.Tail(ctx, 0); err != nil {
+	if err := a.resume(); err != nil {
 		return errors.Join(err, a.log.Close())
 	}
 	return nil
 }
 
-// SessionID returns the conversation's id.
-func (a *Agent) SessionID() harness.SessionID { return a.id }
-
-// Messages returns the conversation, oldest first, as a copy.
-func (a *Agent) Messages() []harness.Message {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var msgs []harness.Message
-	for _, r := range a.history {
-		switch {
-		case r.Kind == harness.RecordReset:
-			msgs = nil
-		case r.Message != nil:
-			msgs = append(msgs, clone(*r.Message))
-		}
-	}
-	return msgs
-}
-
-// clone returns a copy of m whose list of parts is its own.
-func clone(m harness.Message) harness.Message {
-	m.Parts = slices.Clone(m.Parts)
-	return m
-}
-
-// SetMessages replaces the conversation in context. Nothing stored is deleted:
-// a reset record is appended, and msgs after it.
-func (a *Agent) SetMessages(ctx context.Context, msgs []harness.Message) error {
-	if err := memory.Legal(memory.Repair(msgs)); err != nil {
-		return fmt.Errorf("set messages of session %s: %w", a.id, err)
-	}
-	records := []harness.Record{{At: a.o.Now(), Kind: harness.RecordReset}}
-	for _, m := range msgs {
-		m = clone(m) // what the caller does with msgs later must not reach the history
-		records = append(records, harness.Record{At: a.o.Now(), Kind: harness.RecordMessage, Message: &m})
-	}
-	done, _, err := a.begin(ctx)
-	if err != nil {
+// read reads the agent's conversation.
+func (a *Agent) read(ctx context.Context) (err error) {
+	if k, ok := a.log.(Keeper); ok {
+		a.doc, err = k.Document(ctx)
+		a.history, a.kept = a.doc.Branch(), beside(a.doc)
 		return err
 	}
-	defer done()
-	return a.append(ctx, records)
+	a.history, err = a.log.Tail(ctx, 0)
+	a.doc = snapshot.Document{Usage: used(a.history)}
+	return err
 }
 
-// append stores records and takes them into the history.
-func (a *Agent) append(ctx context.Context, records []harness.Record) error {
-	if a.log != nil {
-		stored, err := a.log.Append(context.WithoutCancel(ctx), records...)
-		if err != nil {
-			return fmt.Errorf("session %s: %w", a.id, err)
-		}
-		if len(stored) != len(records) {
-			return fmt.Errorf("session %s: the store took %d records and returned %d", a.id, len(records), len(stored))
-		}
-		records = stored
+// resume goes on with what a [Keeper] has beside the messages. The configuration
+// that the agent was given wins.
+func (a *Agent) resume() error {
+	if _, ok := a.log.(Keeper); !ok {
+		return nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, r := range records {
-		if a.log == nil {
-			r.Seq, r.Prev = len(a.history)+1, len(a.history)
+	if to := a.o.Tools.Artifacts; to != nil {
+		if _, ok := to.(ArtifactReader); !ok {
+			return errors.New("the Artifacts of the tools cannot be read back, so that they could not be saved; give the tools a snapshot.Artifacts")
 		}
-		a.history = append(a.history, r)
 	}
-	return nil
+	if err := a.need().Check(a.doc); err != nil {
+		return err
+	}
+	return a.restore(a.doc)
 }
+
+// SessionID returns the conversation's id.
+func (a *Agent) SessionID() harness.SessionID { return a.id }
 
 // begin makes the caller the one active run. done ends that.
 func (a *Agent) begin(ctx context.Context) (done func(), run context.Context, err error) {

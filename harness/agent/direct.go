@@ -32,10 +32,8 @@ func (d *direct) Put(ctx context.Context, usage harness.Usage, records ...loop.R
 			messages = append(messages, harness.Record{Run: d.run, At: now, Kind: harness.RecordMessage, Message: enc.Message})
 		}
 	}
-	if len(messages) > 0 {
-		if err := d.a.append(ctx, messages); err != nil {
-			return nil, err
-		}
+	if err := d.a.append(ctx, usage, messages); err != nil {
+		return nil, err
 	}
 	last := d.a.last(len(messages))
 	d.usage = d.usage.Add(usage)

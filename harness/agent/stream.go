@@ -54,8 +54,9 @@ func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)
 		}
 	}
 	res := d.result()
+	err = a.settle(ctx)
 	d.Emit(harness.Event{Type: harness.EventResult, Seq: d.seq, Outcome: &res, At: a.o.Now()})
-	return res, nil
+	return res, err
 }
 
 // carry drives the turn to its end, with the decisions that it waits for.

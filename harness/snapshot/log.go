@@ -28,13 +28,28 @@ func (d *Document) Append(records ...harness.Record) []harness.Record {
 		last++
 		r.Seq, r.Prev, r.In = last, d.Head, ""
 		d.Records, d.Head = append(d.Records, r), last
-		if m := r.Message; m != nil && m.Role == harness.RoleUser && d.Title == "" {
+	}
+	if len(d.Records) > before {
+		d.entitle(d.Records[before:])
+	}
+	return slices.Clone(d.Records[before:])
+}
+
+// Entitle names a document without a title by the first words in it that a
+// person said.
+func (d *Document) Entitle() { d.entitle(d.Records) }
+
+func (d *Document) entitle(records []harness.Record) {
+	for _, r := range records {
+		if d.Title != "" {
+			return
+		}
+		if m := r.Message; m != nil && m.Role == harness.RoleUser && m.Mark == harness.MarkNone {
 			if d.Title = firstWords(m.Text()); d.Title != "" {
 				d.TitleBy = harness.TitleByWords
 			}
 		}
 	}
-	return append([]harness.Record(nil), d.Records[before:]...)
 }
 
 // firstWords returns the start of a text on one line, cut at the end of a word

@@ -46,6 +46,16 @@ type todosIn struct {
 	Todos []Todo `json:"todos"`
 }
 
+// Todos returns the list that a call of [TodosTool] with this input sets.
+func Todos(input json.RawMessage) ([]Todo, error) {
+	var in todosIn
+	if err := decode(input, &in); err != nil {
+		return nil, err
+	}
+	list, _, err := tidy(in.Todos)
+	return list, err
+}
+
 func todosTool() (tool.Tool, error) {
 	t, err := tool.New(TodosTool, "Show the user the list of what you are going to do, and how far you are. Give the whole list each time. Only for work of three or more steps.",
 		write, tool.WithPermission(tool.Allow), tool.WithReplay(tool.Safe))

@@ -21,6 +21,8 @@ type Inspection struct {
 	Messages int `json:"messages"`
 	Facts    int `json:"facts"`
 	Notes    int `json:"notes"`
+	// Wasteful says that so much is free that compacting the file is worth it.
+	Wasteful bool `json:"wasteful"`
 }
 
 // Inspect reads everything in the file at path and changes nothing; an older file
@@ -40,7 +42,7 @@ func inspectWith(ctx context.Context, path string, o Options, all []step) (i Ins
 	if err != nil {
 		return i, err
 	}
-	i = Inspection{Path: d.path, Bytes: n.Size, Free: n.Free, Schema: n.Schema}
+	i = Inspection{Path: d.path, Bytes: n.Size, Free: n.Free, Schema: n.Schema, Wasteful: n.Wasteful()}
 	if n.Schema != d.schema() {
 		// How an older file hangs together is known to the steps that change it.
 		c, err := d.count(ctx)

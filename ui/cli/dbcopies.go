@@ -30,7 +30,7 @@ func (a *app) storeFile() (dir, path string, size int64, err error) {
 	path = a.wire.StorePath(dir)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", "", 0, fail(ExitNotFound, "there is no database in %s yet; it is made by the first message", dir)
+		return "", "", 0, noStore(dir)
 	}
 	if err != nil {
 		return "", "", 0, fmt.Errorf("look at %s: %w", path, cause(err))
@@ -41,7 +41,10 @@ func (a *app) storeFile() (dir, path string, size int64, err error) {
 // upkeep is how the store is opened to be looked after.
 func (a *app) upkeep() (StoreOptions, error) {
 	log, err := a.logger()
-	return StoreOptions{Purpose: a.purpose, Terminal: a.s.Terminal, Now: a.s.Now, Log: log}, err
+	return StoreOptions{
+		Purpose: a.purpose, Terminal: a.s.Terminal, Now: a.s.Now, Log: log,
+		Notify: func(text string) { a.notice("%s", text) },
+	}, err
 }
 
 func (a *app) dbBackup() *cobra.Command {

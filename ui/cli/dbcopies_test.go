@@ -37,6 +37,22 @@ func upkept(w *scriptWorld) Wire {
 		defer db.Close() //nolint:errcheck // the compaction is on disk
 		return db.Compact(ctx)
 	}
+	wire.CheckStore = func(ctx context.Context, dir string) (StoreReport, error) {
+		i, err := bolt.Inspect(ctx, file(dir), bolt.Options{})
+		return StoreReport(i), err
+	}
+	wire.MigrateStore = func(ctx context.Context, dir string, o StoreOptions) (StoreMigration, error) {
+		m, err := bolt.Migrate(ctx, file(dir), options(o))
+		return StoreMigration{From: m.From, To: m.To, Counts: m.Counts, Kept: m.Kept}, err
+	}
+	wire.RebuildStore = func(ctx context.Context, dir string, o StoreOptions) (StoreRebuilt, error) {
+		r, err := bolt.RebuildLists(ctx, file(dir), options(o))
+		out := StoreRebuilt{Missing: r.Missing, Counts: r.Counts, Kept: r.Kept}
+		for _, l := range r.Lists {
+			out.Lists = append(out.Lists, StoreList(l))
+		}
+		return out, err
+	}
 	return wire
 }
 
@@ -107,6 +123,57 @@ func TestBackupAndRestore(t *testing.T) {
 	k.run(ExitFailed, "", "db", "restore", mine)
 	if out, _ := k.run(ExitDone, "", "db", "compact"); !strings.Contains(out, "bytes now") {
 		t.Errorf("%s", out)
+	}
+}
+
+// The schema is current, and the lists are right until one is damaged.
+func TestMigrateAndRebuild(t *testing.T) {
+	t.Parallel()
+	k := keeper{t, t.TempDir()}
+	path := filepath.Join(k.dir, bolt.FileName)
+	for _, args := range [][]string{{"migrate"}, {"check", "--rebuild-indexes"}, {"check"}} {
+		if _, errs := k.run(ExitNotFound, "", append([]string{"db"}, args...)...); !strings.Contains(errs, "there is no database in "+k.dir) {
+			t.Errorf("%v: %s", args, errs)
+		}
+	}
+	k.run(ExitDone, "", "-p", "-s", "one", "text x")
+	if out, _ := k.run(ExitDone, "", "db", "migrate"); !strings.Contains(out, "schema 1 of "+path+" is current, nothing to do: 1 session, 2 messages") {
+		t.Errorf("%s", out)
+	}
+	if out, _ := k.run(ExitDone, "", "db", "migrate", "--json"); !strings.Contains(out, `"from": 1`) || !strings.Contains(out, `"sessions": 1`) {
+		t.Errorf("%s", out)
+	}
+	if out, _ := k.run(ExitDone, "", "db", "check", "--rebuild-indexes"); !strings.Contains(out, "all lists of "+path+" are what its records say: 1 session, 2 messages") {
+		t.Errorf("%s", out)
+	}
+	out, _ := k.run(ExitDone, "", "db", "check", "--rebuild-indexes", "--json")
+	if !strings.Contains(out, `"lists": []`) || !strings.Contains(out, `"missing": []`) {
+		t.Errorf("%s", out)
+	}
+	if out, _ := k.run(ExitDone, "", "db", "check", "--json"); !strings.Contains(out, `"messages": 2`) || !strings.Contains(out, `"wasteful": false`) {
+		t.Errorf("%s", out)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The list of sessions loses its name, the copy of it in a free page too.
+	write(t, path, strings.ReplaceAll(string(raw), "s/one", "s/oma"), 0o600)
+	if _, errs := k.run(ExitFailed, "", "db", "check"); !strings.Contains(errs, "damaged") || !strings.Contains(errs, "cairn db check --rebuild-indexes") {
+		t.Errorf("%s", errs)
+	}
+	out, _ = k.run(ExitDone, "", "db", "check", "--rebuild-indexes")
+	if !strings.Contains(out, "where: 1 added, 1 removed, 0 changed") || !strings.Contains(out, "kept as "+path+".before-") || !strings.Contains(out, "named before and not there: session oma") {
+		t.Errorf("%s", out)
+	}
+	if out, _ := k.run(ExitDone, "", "sessions", "list"); !strings.Contains(out, "one") {
+		t.Errorf("%s", out)
+	}
+	k.run(ExitDone, "", "db", "check")
+	// Damaged records are refused.
+	write(t, path, strings.ReplaceAll(string(raw), "text x", "text y"), 0o600)
+	if _, errs := k.run(ExitFailed, "", "db", "check", "--rebuild-indexes"); !strings.Contains(errs, "sessions/one") || !strings.Contains(errs, "damaged") {
+		t.Errorf("%s", errs)
 	}
 }
 

@@ -37,6 +37,13 @@ type Wire struct {
 	BackupStore  func(ctx context.Context, dir, to string, o StoreOptions) error
 	RestoreStore func(ctx context.Context, dir, from string, o StoreOptions) (kept string, err error)
 	CompactStore func(ctx context.Context, dir string, o StoreOptions) (before, after int64, err error)
+	// MigrateStore brings the store to the schema of this program and keeps the
+	// old file. RebuildStore makes the lists of the store anew from its records
+	// and keeps the old file too; damaged records are an error and change
+	// nothing. A store that does not exist is [harness.ErrNotFound] for both. One
+	// that is nil takes its command or flag away.
+	MigrateStore func(ctx context.Context, dir string, o StoreOptions) (StoreMigration, error)
+	RebuildStore func(ctx context.Context, dir string, o StoreOptions) (StoreRebuilt, error)
 	// StoreExists reports whether there is a store in a directory; nil means
 	// that there is one if there is something at its StorePath. Commands that
 	// only read make none.
@@ -76,6 +83,9 @@ type StoreOptions struct {
 	Terminal string
 	Now      func() time.Time
 	Log      *slog.Logger
+	// Notify is told sentences about the store that a person should know, at any
+	// time and from any goroutine. Nil leaves them to the log.
+	Notify func(text string)
 }
 
 // Store bundles what is stored. Close releases it; the parts are not used
@@ -115,13 +125,16 @@ type Runs interface {
 // StoreReport is what a check of a store found.
 type StoreReport struct {
 	Path string `json:"path"`
-	// Bytes is the size of the file.
+	// Bytes is the size of the file, Free how much of that is not in use.
 	Bytes    int64 `json:"bytes"`
+	Free     int64 `json:"free"`
 	Schema   int   `json:"schema"`
 	Sessions int   `json:"sessions"`
 	Messages int   `json:"messages"`
 	Facts    int   `json:"facts"`
 	Notes    int   `json:"notes"`
+	// Wasteful says that giving back what is free is worth it.
+	Wasteful bool `json:"wasteful"`
 }
 
 // Setup is what models and engines are made from.

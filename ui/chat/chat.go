@@ -60,15 +60,18 @@ type Model struct {
 	others int
 	ask    asking
 
-	box   compose.Box
-	draft draft
-	past  past
+	box    compose.Box
+	draft  draft
+	past   past
+	branch branching
 
 	distil distilling
 	// turning says that turning memory off or on for the session is not stored
 	// yet: what the person chose counts, not what the store says.
 	turning bool
 	greets  bool
+	// completed counts the turns that ended well here.
+	completed int
 
 	// prompt is sent, and goal shown, as soon as it can be.
 	prompt string

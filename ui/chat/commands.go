@@ -17,8 +17,14 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	m.box = m.box.SetText("")
 	m.draft.version++
 	m.notice = ""
+	if m.branch.edit.on() {
+		m = m.unamend()
+	}
 	if kind, ok := elsewhere(p.Name); ok {
 		return m, nil, Intent{Kind: kind}
+	}
+	if next, cmd, ok := m.branchCommand(p); ok {
+		return next, cmd, Intent{}
 	}
 	var cmd tea.Cmd
 	switch p.Name {
@@ -34,8 +40,6 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		m, cmd = m.forgetFact(p.Arg)
 	case "context":
 		m, cmd = m.showContext()
-	case "retry":
-		m, cmd = m.retry()
 	case "model":
 		m, cmd = m.model(p.Arg)
 	case "approve":
@@ -141,36 +145,6 @@ func (msg editedMsg) apply(m Model) (Model, tea.Cmd) {
 	}
 	m = m.describes(msg.session)
 	m.notice = msg.done
-	return m, nil
-}
-
-// retry answers the last message of the person again. What was answered stays
-// in the session's log.
-func (m Model) retry() (Model, tea.Cmd) {
-	switch {
-	case m.own.state != accessOwner:
-		m.notice = "this window is read-only"
-		return m, nil
-	case m.turn.active():
-		m.notice = "an answer is under way; stop it first"
-		return m, nil
-	case m.waits():
-		m.notice = "a decision is waiting; take it first"
-		return m, nil
-	case m.open != nil:
-		return m.resume(*m.open, harness.ResumeRetry)
-	}
-	for i := len(m.pages.items) - 1; i >= 0; i-- {
-		rec := m.pages.items[i].rec
-		if rec.Message == nil || rec.Seq == 0 || rec.Message.Role != harness.RoleUser || rec.Message.Mark != harness.MarkNone {
-			continue
-		}
-		m.pages.cut(i)
-		m, ctx := m.begin(rec.Message.Text())
-		m.pages.add(item{rec: harness.Record{Kind: harness.RecordMessage, Message: rec.Message, At: m.deps.Now()}, sent: true})
-		return m, tea.Batch(m.start(ctx, *rec.Message, &rec), m.tick())
-	}
-	m.notice = "there is no message to answer again"
 	return m, nil
 }
 

@@ -14,6 +14,8 @@ import (
 type Sessions interface {
 	Get(ctx context.Context, id harness.SessionID) (harness.Session, error)
 	Edit(ctx context.Context, id harness.SessionID, e harness.SessionEdit) (harness.Session, error)
+	List(ctx context.Context, f harness.SessionFilter) ([]harness.Session, error)
+	Fork(ctx context.Context, id harness.SessionID, of harness.Origin, s harness.Session) (harness.Session, error)
 }
 
 // Facts is what a chat needs of [harness.Facts].
@@ -59,7 +61,7 @@ type ToolLine struct {
 }
 
 // Deps are what chats need of the rest of the program. All fields but
-// Facts, Notes, Inbox, Distill, Keys, User and Tools are required.
+// Facts, Notes, Inbox, Distill, Title, Export, Keys, User and Tools are required.
 type Deps struct {
 	Engine     harness.Engine
 	Transcript harness.Transcript
@@ -76,6 +78,13 @@ type Deps struct {
 	// keeping. It is called in a command after a turn, with a context that the
 	// next turn ends; nil is off.
 	Distill func(ctx context.Context, l harness.Lease) (Distilled, error)
+	// Title has a model name a session anew, never over the user's title. It is
+	// called in a command after a turn; nil is off.
+	Title func(ctx context.Context, id harness.SessionID) error
+	// Export writes a conversation to a file and returns its whole path; to may
+	// be empty for a name of the program's own. It is called in a command; nil is
+	// off.
+	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
 	// Config resolves the configuration of a session's next turn. It is called
 	// in a command and may read files.
 	Config func(ctx context.Context, s harness.Session) (Setup, error)
@@ -171,6 +180,8 @@ const (
 	// WantPermissions is the rules in force and the standing permissions of
 	// the session.
 	WantPermissions
+	// WantOpen is another session, as Open says.
+	WantOpen
 )
 
 // Intent is what a chat wants of the root, which acts on it in the same call.
@@ -181,4 +192,6 @@ type Intent struct {
 	// nil is all. Say is what is said with them.
 	IDs []string
 	Say string
+	// Open is the session that [WantOpen] is about.
+	Open Open
 }

@@ -207,6 +207,9 @@ func (m Model) rested(e harness.Event) (Model, tea.Cmd) {
 	switch r.Status {
 	case harness.RunCompleted:
 		m.notice = stopWords(r.Stop)
+		var title tea.Cmd
+		m, title = m.entitle()
+		cmds = append(cmds, title)
 		if len(m.draft.queue) > 0 && m.own.state == accessOwner {
 			var cmd tea.Cmd
 			m, cmd = m.sendQueued()

@@ -3,9 +3,13 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"cairn/harness"
+	"cairn/ui/chat/tree"
 	"cairn/ui/render"
 )
 
@@ -47,3 +51,82 @@ func ForkedWords(s harness.Session, name string) string {
 
 // forkedWords is what stands where the session leaves its parent.
 func (m Model) forkedWords() string { return ForkedWords(m.session, m.parent) }
+
+// forkNth forks the session at the end of the branch, or after what was answered
+// to the n-th last message of the person. Who only reads may, too.
+func (m Model) forkNth(arg string) (Model, tea.Cmd) {
+	n, ok := Which(arg)
+	switch {
+	case !ok:
+		m.notice = whichWords("fork")
+	case !m.stored:
+		m.notice = offUnsaid
+	case n > 1:
+		return m, m.nth(n, func(m Model, t tree.Turn) (Model, tea.Cmd) { return m.fork(origin(t.End), "") })
+	case m.turn.active() || m.open != nil || m.own.run != nil:
+		m.notice = "an answer is unfinished; /fork 2 forks before it"
+	default:
+		return m.fork(harness.Origin{}, "")
+	}
+	return m, nil
+}
+
+// forkedMsg brings a new session.
+type forkedMsg struct {
+	to
+	session harness.Session
+	prompt  string
+	err     error
+}
+
+// fork makes a session that goes its own way after a record, and opens it with a
+// prompt to send.
+func (m Model) fork(of harness.Origin, prompt string) (Model, tea.Cmd) {
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	return m, func() tea.Msg {
+		s, err := d.Sessions.Fork(ctx, id, of, harness.Session{})
+		return forkedMsg{to, s, prompt, err}
+	}
+}
+
+func (msg forkedMsg) apply(m Model) (Model, tea.Cmd) {
+	if msg.err != nil {
+		return m.trouble(msg.err)
+	}
+	var cmd tea.Cmd
+	if msg.prompt != "" && m.branch.edit.on() {
+		m, cmd = m.unamend().armDraft()
+	}
+	back := "/sessions"
+	if k := m.usual(actSessions); k != "" {
+		back = k
+	}
+	m.wanted = Intent{Kind: WantOpen, Open: Open{
+		Session: msg.session, Prompt: msg.prompt,
+		Notices: []string{"this is a fork; " + back + " goes back to " + NameOf(m.session) + ", which stays as it is"},
+	}}
+	return m, cmd
+}
+
+// branchOff sends a text instead of a message that was said before the session
+// was forked: in a fork of its own.
+func (m Model) branchOff(r harness.Record, text string) (Model, tea.Cmd) {
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	return m, func() tea.Msg {
+		of, err := tree.Previous(ctx, d.Transcript, id, r)
+		if err == nil && of.Record == 0 {
+			err = errFirst
+		}
+		if err != nil {
+			return forkedMsg{to: to, err: err}
+		}
+		s, err := d.Sessions.Fork(ctx, id, of, harness.Session{})
+		if err != nil {
+			err = fmt.Errorf("fork before message %d: %w", r.Seq, err)
+		}
+		return forkedMsg{to, s, text, err}
+	}
+}
+
+// errFirst says that nothing is before a message.
+var errFirst = errors.New("nothing was said before it: /new begins anew")

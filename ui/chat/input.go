@@ -27,6 +27,9 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		m, cmd := m.Paste(string(msg.Runes))
 		return m, cmd, Intent{}
 	}
+	if m.branch.tree.Open() {
+		return m.treeKey(msg)
+	}
 	var searched tea.Cmd
 	if m.past.searching {
 		var done bool
@@ -134,6 +137,8 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		return m, nil, want
 	case actDecide:
 		m, cmd = m.reopen()
+	case actTree, actAmend, actTakeBack, actBringBack:
+		m, cmd, _ = m.branchCommand(Parsed{Name: branchNames[action]})
 	default:
 		m, cmd = m.move(action)
 	}
@@ -204,6 +209,11 @@ func (m Model) move(action string) (Model, tea.Cmd) {
 
 // wheel scrolls by a notch of the wheel.
 func (m Model) wheel(msg tea.MouseMsg) Model {
+	if m.branch.tree.Open() {
+		by := map[tea.MouseButton]int{tea.MouseButtonWheelUp: -wheelLines, tea.MouseButtonWheelDown: wheelLines}[msg.Button]
+		m.branch.tree = m.branch.tree.Wheel(by, m.height)
+		return m
+	}
 	if m.askWhole() || m.overDialog(msg.Y) {
 		lines := map[tea.MouseButton]int{tea.MouseButtonWheelUp: -wheelLines, tea.MouseButtonWheelDown: wheelLines}[msg.Button]
 		m.ask.dialog = m.ask.dialog.Scroll(lines, m.env())
@@ -242,7 +252,7 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 			m, cmd := m.reopen()
 			return m, cmd, Intent{}
 		}
-		if len(m.draft.queue) > 0 && !m.turn.active() && m.own.state == accessOwner {
+		if len(m.draft.queue) > 0 && !m.turn.active() && !m.branch.moving && m.own.state == accessOwner {
 			m, cmd := m.sendQueued()
 			return m, cmd, Intent{}
 		}
@@ -264,6 +274,10 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 		m.notice = "this window is read-only: /takeover takes the session over; your text stays here"
 		return m, nil, Intent{}
 	}
+	if m.branch.edit.on() {
+		m, cmd := m.resend(p.Text)
+		return m, cmd, Intent{}
+	}
 	m.box = m.box.SetText("")
 	m.draft.version++
 	m, cmd := m.submitText(p.Text)
@@ -273,9 +287,9 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 // submitText sends a message now, or after what is under way.
 func (m Model) submitText(text string) (Model, tea.Cmd) {
 	switch {
-	case m.own.state == accessOwner && !m.turn.active() && !m.waits():
+	case m.own.state == accessOwner && !m.turn.active() && !m.waits() && !m.branch.moving:
 		return m.send(text)
-	case m.own.state == accessOpening:
+	case m.own.state == accessOpening, m.branch.moving:
 		m.draft.eager = true
 	}
 	return m.enqueue(text), nil
@@ -293,6 +307,9 @@ func (m Model) escape() (Model, tea.Cmd) {
 		return m, nil
 	}
 	m.notice, m.own.silent = "", false
+	if m.branch.edit.on() {
+		m = m.unamend()
+	}
 	return m, nil
 }
 

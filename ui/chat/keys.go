@@ -4,6 +4,7 @@ import (
 	"cairn/harness"
 	"cairn/ui/chat/compose"
 	"cairn/ui/chat/decide"
+	"cairn/ui/chat/tree"
 	"cairn/ui/render"
 )
 
@@ -42,6 +43,11 @@ const (
 	actRuns     = "chat.runs"
 	actRules    = "chat.permissions"
 	actUsed     = "chat.used"
+	actTree     = "chat.branches"
+	actAmend    = "chat.edit-last"
+
+	actTakeBack  = "chat.take-back"
+	actBringBack = "chat.bring-back"
 )
 
 // Why a key may be off.
@@ -55,6 +61,9 @@ const (
 // Bindings are the chat's keys as they work now, for the footer, the help and
 // the key handler itself.
 func (m Model) Bindings() []render.Binding {
+	if m.branch.tree.Open() {
+		return m.branch.tree.Bindings(m.deps.Keys)
+	}
 	empty, open := "", ""
 	if !m.box.Empty() {
 		empty, open = offText, offText
@@ -100,6 +109,10 @@ func (m Model) Bindings() []render.Binding {
 		b(actRules, "permissions", "Going places", 0, "", "ctrl+x p"),
 		b(actUsed, "used in the answer", "Going places", 0, "", "ctrl+x m"),
 		b(actTake, "take over", "Going places", 1, when(m.own.state == accessReader, offOwner), "ctrl+x t"),
+		b(actTree, "branches", "Going places", 0, when(m.stored, offUnsaid), "ctrl+x g"),
+		b(actAmend, "edit the last message, resend", "Going places", 0, m.fixed(), "ctrl+x e"),
+		b(actTakeBack, "take back the last message", "Going places", 0, m.fixed(), "ctrl+x z"),
+		b(actBringBack, "bring it back", "Going places", 0, m.fixed(), "ctrl+x y"),
 		b(actHelp, "help", "Going places", 0, "", "f1"),
 		b(actQuestion, "help", "Going places", 6, empty, "?"),
 		b(actUndo, "undo the last memory write", "Going places", 0, m.noUndo(), "ctrl+_"),
@@ -137,4 +150,6 @@ func rebind(bindings []render.Binding, keys map[string][]string) []render.Bindin
 
 // Actions lists the names of all actions that keys may be given to, with the
 // keys they have by default.
-func Actions() []render.Binding { return Model{}.Bindings() }
+func Actions() []render.Binding {
+	return append(Model{}.Bindings(), tree.Model{}.Bindings(nil)...)
+}

@@ -134,5 +134,5 @@ func (m Model) keyOf(action string) string {
 // quietNotice reports whether the notice fits on the status line, which is
 // free then.
 func (m Model) quietNotice() bool {
-	return !m.turn.active() && !m.asks() && !strings.Contains(m.notice, "\n") && render.Width(m.notice) < m.width*2/3
+	return !m.turn.active() && !m.asks() && !m.branch.edit.on() && !strings.Contains(m.notice, "\n") && render.Width(m.notice) < m.width*2/3
 }

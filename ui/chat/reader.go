@@ -72,6 +72,9 @@ func (msg peekMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.session == nil {
 		return m, again
 	}
+	if s := msg.session; m.branch.tree.Open() && (s.Head != m.session.Head || s.Records != m.session.Records) {
+		again = tea.Batch(again, m.readTree())
+	}
 	m = m.describes(*msg.session)
 	m.own.holder, m.own.waits, m.own.run = harness.Holder{}, msg.waits, msg.run
 	if msg.session.Owner != nil {

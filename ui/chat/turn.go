@@ -41,6 +41,8 @@ type turn struct {
 	// message ends one, whose half answer is stored with it.
 	how    harness.ResumeHow
 	closes bool
+	// edit is what the person edited, gone back to if it could not be sent.
+	edit editing
 }
 
 func (t turn) active() bool { return t.phase != phaseIdle }
@@ -68,7 +70,8 @@ func (m Model) send(text string) (Model, tea.Cmd) {
 	m.pages.add(item{rec: harness.Record{Kind: harness.RecordMessage, Message: &msg, At: m.deps.Now()}, sent: true})
 	m.pages.follow = true
 	m.turn.closes, m.open = m.open != nil, nil
-	return m, tea.Batch(m.start(ctx, msg, nil), m.tick(), m.warm())
+	start := m.start(ctx, msg)
+	return m, tea.Batch(func() tea.Msg { return start() }, m.tick(), m.warm())
 }
 
 // warm loads what the first code block needs while the first answer is waited
@@ -83,12 +86,11 @@ func (m Model) warm() tea.Cmd {
 	}
 }
 
-// start is the command that begins the run, after moving the head if a record
-// to answer again is given.
-func (m Model) start(ctx context.Context, msg harness.Message, again *harness.Record) tea.Cmd {
+// start begins a run; it is for a command.
+func (m Model) start(ctx context.Context, msg harness.Message) func() startedMsg {
 	d, lease, to, setup, session := m.deps, m.own.lease, m.to(), m.setup, m.session
 	request := harness.NewID()
-	return func() tea.Msg {
+	return func() startedMsg {
 		out := startedMsg{to: to}
 		if setup.Run.Model == "" {
 			if setup, out.err = d.Config(ctx, session); out.err != nil {
@@ -97,11 +99,6 @@ func (m Model) start(ctx context.Context, msg harness.Message, again *harness.Re
 			out.setup = &setup
 		}
 		setup.Run.NoMemory = session.NoMemory // as it is now, also if it was changed here since
-		if again != nil {
-			if out.err = d.Transcript.MoveHead(ctx, lease, again.Prev); out.err != nil {
-				return out
-			}
-		}
 		out.handle, out.err = d.Engine.Start(ctx, harness.StartRequest{
 			Lease: lease, Message: msg, Config: setup.Run, Request: request, Dir: d.Dir,
 		})
@@ -187,13 +184,18 @@ func (msg startedMsg) apply(m Model) (Model, tea.Cmd) {
 // notStarted gives the text back and says why.
 func (m Model) notStarted(msg startedMsg) (Model, tea.Cmd) {
 	m.pages.unsend()
-	text, queued := m.turn.sent, m.turn.queued
+	text, queued, e, closes := m.turn.sent, m.turn.queued, m.turn.edit, m.turn.closes
 	m.turn.stop()
 	m.turn = turn{n: m.turn.n}
 	m.turning = m.turning && m.stored // else it goes with the next first message
 	m.open = msg.resumed
 	switch {
 	case text == "":
+	case e.on():
+		e.former = m.box.Text()
+		m.branch.edit = e
+		m.box = m.box.SetText(text)
+		m.draft.version++
 	case m.box.Empty() && !queued:
 		m.box = m.box.SetText(text)
 	default:
@@ -205,7 +207,11 @@ func (m Model) notStarted(msg startedMsg) (Model, tea.Cmd) {
 	}
 	m.failed = msg.err
 	m, cmd := m.trouble(msg.err)
-	return m, tea.Batch(cmd, m.reload())
+	cmds := []tea.Cmd{cmd, m.reload()}
+	if closes { // the run that was to be closed may not be
+		cmds = append(cmds, m.findOpen())
+	}
+	return m, tea.Batch(cmds...)
 }
 
 // stopRun stops the run, or has it stopped as soon as it has an id.

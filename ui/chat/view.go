@@ -40,6 +40,9 @@ func (m Model) View() string {
 	if m.small() {
 		return render.Truncate("the window is too small", m.width, "") + strings.Repeat("\n", m.height-1)
 	}
+	if m.branch.tree.Open() {
+		return m.branch.tree.View(m.treeLook())
+	}
 	if m.askWhole() {
 		return widget.Frame(append(m.ask.dialog.View(m.env()).Lines, m.hints()), m.width, m.height)
 	}
@@ -57,7 +60,7 @@ func (m Model) View() string {
 
 // Cursor is the caret's place on the screen.
 func (m Model) Cursor() (x, y int, visible bool) {
-	if m.small() {
+	if m.small() || m.branch.tree.Open() {
 		return 0, 0, false
 	}
 	if m.asks() {
@@ -156,6 +159,9 @@ func (m Model) status() string {
 	left, right := m.runLine(), ""
 	if left == "" && m.notice != "" && m.quietNotice() {
 		left = p.Warning.On(render.SafeLine(m.notice))
+	}
+	if words := m.editWords(); left == "" && words != "" {
+		left = p.Warning.On(words)
 	}
 	if left == "" && m.others > 0 {
 		left = p.Muted.On(" " + count(m.others, "unfinished run") + ": /runs")

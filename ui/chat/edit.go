@@ -1,0 +1,195 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/chat/tree"
+)
+
+// editing is a message of the person that the text in the box is to replace on
+// a branch of its own. The zero value is none.
+type editing struct {
+	record harness.Record
+	// former is what was in the box before.
+	former string
+}
+
+func (e editing) on() bool { return e.record.Seq > 0 }
+
+// editNth edits the n-th last message of the person.
+func (m Model) editNth(arg string) (Model, tea.Cmd) {
+	n, ok := Which(arg)
+	switch why := m.fixed(); {
+	case !ok:
+		m.notice = whichWords("edit")
+		return m, nil
+	case why != "":
+		m.notice = why
+		return m, nil
+	}
+	return m, m.nth(n, func(m Model, t tree.Turn) (Model, tea.Cmd) { return m.amend(t.Said) })
+}
+
+// amend puts a message of the person into the box, to be sent instead of it.
+// What was written there goes to the history of prompts, and comes back when
+// editing is left.
+func (m Model) amend(r harness.Record) (Model, tea.Cmd) {
+	if why := m.fixed(); why != "" {
+		m.notice = why
+		return m, nil
+	}
+	e := editing{record: r, former: m.box.Text()}
+	if m.branch.edit.on() {
+		e.former = m.branch.edit.former
+	}
+	var kept tea.Cmd
+	if e.former != "" && e.former != m.branch.returned {
+		kept = m.remember(e.former)
+		m.past = m.past.added(e.former)
+	}
+	m.branch.edit, m.branch.returned = e, ""
+	m.box = m.box.SetText(r.Message.Text())
+	m.draft.version++
+	m, cmd := m.armDraft()
+	return m, tea.Batch(kept, cmd)
+}
+
+// unamend leaves editing; what was in the box before comes back.
+func (m Model) unamend() Model {
+	m.box = m.box.SetText(m.branch.edit.former)
+	m.draft.version++
+	m.branch.edit = editing{}
+	return m
+}
+
+// editWords say what the text in the box is for.
+func (m Model) editWords() string {
+	if !m.branch.edit.on() {
+		return ""
+	}
+	r, dot := m.branch.edit.record, " "+m.deps.Theme.Ornaments.Dot+" "
+	words := "editing message " + strconv.Itoa(r.Seq)
+	if r.In != "" {
+		words += " of " + m.parent
+	}
+	if send := m.keyOf(actSend); send != "" {
+		words += dot + send + " sends it on a new branch"
+	}
+	if leave := m.keyOf(actStop); leave != "" {
+		words += dot + leave + " leaves it"
+	}
+	return words
+}
+
+// resend sends the text instead of the message that is edited.
+func (m Model) resend(text string) (Model, tea.Cmd) {
+	if why := m.fixed(); why != "" {
+		m.notice = why
+		return m, nil
+	}
+	e := m.branch.edit
+	if e.record.In != "" {
+		return m.branchOff(e.record, text)
+	}
+	m.branch.edit = editing{}
+	m.box = m.box.SetText(e.former)
+	m.draft.version++
+	return m.sendInstead(e.record, replaced(*e.record.Message, text), e)
+}
+
+// replaced is a message with another text; what else it holds stays.
+func replaced(msg harness.Message, text string) harness.Message {
+	parts := []harness.Part{{Kind: harness.PartText, Text: text}}
+	for _, p := range msg.Parts {
+		if p.Kind != harness.PartText {
+			parts = append(parts, p)
+		}
+	}
+	msg.Parts = parts
+	return msg
+}
+
+// sendInstead starts a turn with a message in the place of one of the person's,
+// on a branch of its own. The edit is gone back to if that fails.
+func (m Model) sendInstead(r harness.Record, msg harness.Message, e editing) (Model, tea.Cmd) {
+	text, open := "", m.open
+	if e.on() {
+		text = msg.Text()
+	}
+	m, ctx := m.begin(text)
+	m.turn.edit, m.turn.closes, m.open = e, true, nil
+	m.pages.cut(max(m.pages.index(origin(r)), 0))
+	m.pages.add(item{rec: harness.Record{Kind: harness.RecordMessage, Message: &msg, At: m.deps.Now()}, sent: true})
+	draft := harness.Draft{Text: text, Queue: slices.Clone(m.draft.queue), At: m.deps.Now()}
+	d, lease, to, start := m.deps, m.own.lease, m.to(), m.start(ctx, msg)
+	return m, tea.Batch(m.tick(), func() tea.Msg {
+		var err error
+		if e.on() { // a crash after the move leaves the text in the draft
+			err = d.Drafts.Save(ctx, lease.Session, d.Holder, draft)
+		}
+		if err == nil {
+			err = drop(ctx, d.Engine, lease, open)
+		}
+		if err != nil {
+			return startedMsg{to: to, err: err}
+		}
+		out := instead(ctx, d, lease, r, start)
+		out.to = to
+		return out
+	})
+}
+
+// instead moves the head to before a record and starts there. If that fails the
+// head goes back to where it was.
+func instead(ctx context.Context, d Deps, l harness.Lease, r harness.Record, start func() startedMsg) startedMsg {
+	was, err := d.Sessions.Get(ctx, l.Session)
+	if err == nil {
+		err = d.Transcript.MoveHead(ctx, l, r.Prev)
+	}
+	if err != nil {
+		return startedMsg{err: fmt.Errorf("edit message %d: %w", r.Seq, err)}
+	}
+	out := start()
+	if out.err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveFor)
+		defer cancel()
+		out.err = errors.Join(out.err, d.Transcript.MoveHead(ctx, l, was.Head))
+	}
+	return out
+}
+
+// retry answers a message of the person again. What was answered stays in the
+// session's log.
+func (m Model) retry(arg string) (Model, tea.Cmd) {
+	n, ok := Which(arg)
+	switch why := m.fixed(); {
+	case !ok:
+		m.notice = whichWords("retry")
+		return m, nil
+	case why != "":
+		m.notice = why
+		return m, nil
+	case m.open != nil && n == 1:
+		return m.resume(*m.open, harness.ResumeRetry)
+	}
+	return m, m.nth(n, func(m Model, t tree.Turn) (Model, tea.Cmd) { return m.again(t.Said) })
+}
+
+// again answers a message once more.
+func (m Model) again(r harness.Record) (Model, tea.Cmd) {
+	if why := m.fixed(); why != "" {
+		m.notice = why
+		return m, nil
+	}
+	if r.In != "" {
+		return m.branchOff(r, r.Message.Text())
+	}
+	return m.sendInstead(r, *r.Message, editing{})
+}

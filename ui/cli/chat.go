@@ -77,6 +77,7 @@ func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
 		Model: model.Value, ModelFrom: model.From,
 		System:  cfg.systemFor(t.session).Value,
 		Holder:  a.holder(),
+		Export:  a.exporter(st),
 		Notices: append(t.notices, cfg.Warnings...),
 		Plain:   plain, Color: a.color(), Mouse: cfg.Mouse, Theme: cfg.Theme,
 		Prompted: a.s.InTTY, In: a.s.In, Out: a.s.Out,

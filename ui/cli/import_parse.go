@@ -18,14 +18,20 @@ import (
 // maxImportLine bounds one line of an import, in bytes.
 const maxImportLine = 64 << 20
 
-// imported is one conversation of an import file.
+// imported is one conversation on its way into the store.
 type imported struct {
-	// ID is as written in the file; Line is where.
-	ID      string
-	Line    int
-	Title   string
-	Created time.Time
+	// ID is as written in the file; Line is where, in JSON Lines.
+	ID   string
+	Line int
+	// Meta describes it, without an id.
+	Meta    harness.Session
 	Records []harness.Record
+	// Own says that it was a session of this program: its id is one already.
+	Own bool
+	// Source says what it was read from; empty means JSON Lines. Left is what of
+	// it has no place in the store.
+	Source string
+	Left   []string
 }
 
 // importLine is one line of the format: exactly one of the two is set.
@@ -104,7 +110,9 @@ func addLine(all *[]imported, text []byte, n int) error {
 		if strings.TrimSpace(l.Session.ID) == "" {
 			return errors.New("the session has no id")
 		}
-		*all = append(*all, imported{ID: l.Session.ID, Line: n, Title: l.Session.Title, Created: l.Session.Created})
+		*all = append(*all, imported{
+			ID: l.Session.ID, Line: n, Meta: harness.Session{Title: l.Session.Title, Created: l.Session.Created},
+		})
 		return nil
 	case l.Message == nil:
 		return errors.New(`has neither a "session" nor a "message"`)

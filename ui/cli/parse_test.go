@@ -58,7 +58,7 @@ func TestImportReadsSessions(t *testing.T) {
 		t.Fatalf("%d sessions, %v", len(list), err)
 	}
 	a := list[0]
-	if a.ID != "a" || a.Title != "Ä" || a.Created.Year() != 2026 || len(a.Records) != 2 || len(list[1].Records) != 0 {
+	if a.ID != "a" || a.Meta.Title != "Ä" || a.Meta.Created.Year() != 2026 || len(a.Records) != 2 || len(list[1].Records) != 0 {
 		t.Errorf("%+v", a)
 	}
 	if m := a.Records[0].Message; m.Name != "Ann" || len(m.Text()) != 200_000 || m.Role != harness.RoleUser {

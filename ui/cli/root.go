@@ -24,6 +24,7 @@ type flags struct {
 
 	print     bool
 	cont      bool
+	fork      bool
 	resume    string
 	session   string
 	title     string
@@ -108,6 +109,7 @@ func (a *app) chatFlags(f *pflag.FlagSet) {
 	f.BoolVarP(&a.flags.cont, "continue", "c", false, "continue the last session")
 	f.StringVarP(&a.flags.resume, "resume", "r", "", "resume the session with this `ID`, start of an id, or title; without a value: choose")
 	f.StringVarP(&a.flags.session, "session", "s", "", "open the session `ID`, making it if need be")
+	f.BoolVar(&a.flags.fork, "fork", false, "with -c, -r or -s: leave that session as it is and go on in a fork of it")
 	f.StringVar(&a.flags.title, "title", "", "call the session `TITLE`, in any script")
 	f.StringP("model", "m", "", "use the model `PROVIDER/NAME` (CAIRN_MODEL)")
 	f.StringArrayVarP(&a.flags.files, "file", "f", nil, "append the text of `FILE` to the prompt (repeatable)")
@@ -181,6 +183,15 @@ func (a *app) checkFlags() error {
 		default:
 			chosen = c.name
 		}
+	}
+	switch {
+	case !f.fork:
+	case f.ephemeral:
+		return usage("--ephemeral keeps nothing, so it cannot go with --fork; leave one of them out")
+	case chosen == "":
+		return usage("--fork needs the session to fork; name it with -c, -r or -s")
+	case chosen == "--resume" && strings.TrimSpace(f.resume) == "":
+		return usage("--fork needs the session to fork; give its id or title after -r")
 	}
 	if f.engineGiven {
 		if f.ephemeral {

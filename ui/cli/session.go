@@ -24,9 +24,13 @@ type target struct {
 }
 
 // target finds the session that the flags name, or makes a new one's
-// description. A title given for one that exists renames it.
+// description. A title given for one that exists renames it, unless it is for a
+// fork of it.
 func (a *app) target(ctx context.Context, st Store) (target, error) {
 	t, err := a.search(ctx, st)
+	if err == nil && a.flags.fork {
+		return a.forked(ctx, st, t)
+	}
 	if err != nil || !t.exists || a.flags.title == "" {
 		return t, err
 	}

@@ -12,8 +12,8 @@ import (
 
 // sessionsCommand is `cairn sessions`.
 func (a *app) sessionsCommand() *cobra.Command {
-	return group("sessions", "List, show, export, import, rename, edit, delete and restore sessions",
-		a.sessionsList(), a.sessionsShow(), a.sessionsExport(), a.sessionsImport(),
+	return group("sessions", "List, show, fork, export, import, rename, edit, delete and restore sessions",
+		a.sessionsList(), a.sessionsShow(), a.sessionsFork(), a.sessionsExport(), a.sessionsImport(),
 		a.sessionsRename(), a.sessionsEdit(), a.sessionsRemove(), a.sessionsRestore())
 }
 
@@ -45,7 +45,7 @@ func (a *app) sessionsList() *cobra.Command {
 		}
 		var t table
 		for _, s := range list {
-			t.add(ansi.Truncate(string(s.ID), maxListedID, "…"), a.when(s.Updated), fmt.Sprintf("%d msg", s.Messages), sessionFlags(s), s.Title)
+			t.add(ansi.Truncate(string(s.ID), maxListedID, "…"), a.when(s.Updated), fmt.Sprintf("%d msg", s.Messages+s.Inherited), sessionFlags(s), s.Title)
 		}
 		t.write(a.out, a.s.Width)
 		return nil

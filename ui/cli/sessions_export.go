@@ -1,28 +1,24 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
 	"cairn/harness/memory/markdown"
-	"cairn/ui/render"
 )
 
 // The formats of an export, which are also the endings of its files.
 const (
 	formatMarkdown = "markdown"
 	formatLines    = "jsonl"
+	formatSnapshot = "snapshot"
 )
 
 // maxFileName is what file systems take for a name, in bytes.
@@ -37,12 +33,19 @@ type sessionExport struct {
 func (a *app) sessionsExport() *cobra.Command {
 	var o sessionExport
 	cmd := &cobra.Command{
-		Use: "export SESSION|--all", Short: "Export a conversation as Markdown or JSON Lines",
+		Use: "export SESSION|--all", Short: "Export a conversation as Markdown, JSON Lines or a snapshot",
 		Long: `Export a conversation as it is on screen, to standard output or to a file. Markdown
-is for people and has the calls of tools in it; JSON Lines is what cairn sessions
-import reads, which are the texts of both sides. With --all each conversation
-becomes a file in the directory that -o names. Nothing is written over without
---force.`,
+is for people and has the calls of tools in it; JSON Lines are the texts of both
+sides. With --all each conversation becomes a file in the directory that -o names.
+Nothing is written over without --force.
+
+A snapshot has all of a session but its tags, notes and facts: every branch, calls
+of tools, files, the model and the system prompt that were set for it, and what it
+used; in a fork also what was said before. It goes into the directory that -o
+names, or to an address such as s3://bucket. A session with a run that has not
+ended is refused.
+
+cairn sessions import reads JSON Lines and snapshots.`,
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -56,23 +59,42 @@ becomes a file in the directory that -o names. Nothing is written over without
 		return nil
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", formatMarkdown, "`markdown` or jsonl; without it the ending .jsonl of the file counts")
-	f.StringVarP(&o.to, "output", "o", "", "write to `FILE`, or into that directory")
+	f.StringVar(&o.format, "format", formatMarkdown, "`markdown`, jsonl or snapshot; without it the ending .jsonl of the file counts")
+	f.StringVarP(&o.to, "output", "o", "", "write to `FILE`, or into that directory; a snapshot also to an address such as s3://bucket")
 	f.BoolVar(&o.all, "all", false, "export all sessions, a file each")
 	f.BoolVar(&o.force, "force", false, "write over files that hold something else")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if !f.Changed("format") && !o.all && strings.EqualFold(filepath.Ext(o.to), "."+formatLines) {
+		switch {
+		case f.Changed("format"):
+		case isAddress(o.to):
+			o.format = formatSnapshot
+		case !o.all && strings.EqualFold(filepath.Ext(o.to), "."+formatLines):
 			o.format = formatLines
 		}
-		if formats := []string{formatMarkdown, formatLines}; !slices.Contains(formats, o.format) {
-			return usage("there is no format %q; it is markdown or jsonl", o.format)
+		if err := o.check(f.Changed("output")); err != nil {
+			return err
 		}
-		if f.Changed("output") && strings.TrimSpace(o.to) == "" {
-			return usage("--output needs a value")
+		if o.format == formatSnapshot {
+			return a.exportSnapshots(cmd.Context(), args, o)
 		}
 		return a.exportSessions(cmd.Context(), args, o)
 	}
 	return cmd
+}
+
+// check refuses what does not go together.
+func (o sessionExport) check(toGiven bool) error {
+	switch formats := []string{formatMarkdown, formatLines, formatSnapshot}; {
+	case !slices.Contains(formats, o.format):
+		return usage("there is no format %q; it is markdown, jsonl or snapshot", o.format)
+	case toGiven && strings.TrimSpace(o.to) == "":
+		return usage("--output needs a value")
+	case o.format == formatSnapshot && (o.to == "" || o.to == "-"):
+		return usage("a snapshot needs a directory or an address; give one with -o DIR|URL")
+	case o.format != formatSnapshot && isAddress(o.to):
+		return usage("only a snapshot goes to an address; use --format snapshot, or give a file or directory")
+	}
+	return nil
 }
 
 // exportSessions exports the session that is named, or all.
@@ -123,14 +145,9 @@ func (a *app) exportSessions(ctx context.Context, args []string, o sessionExport
 
 // exportAllSessions writes all sessions with messages into a directory.
 func (a *app) exportAllSessions(ctx context.Context, st Store, o sessionExport) error {
-	list, err := st.Sessions.List(ctx, harness.SessionFilter{})
-	if err != nil {
-		return fmt.Errorf("list sessions: %w", err)
-	}
-	list = slices.DeleteFunc(list, func(s harness.Session) bool { return s.Messages == 0 })
-	if len(list) == 0 {
-		a.notice("there is nothing to export")
-		return nil
+	list, err := a.exportable(ctx, st)
+	if err != nil || len(list) == 0 {
+		return err
 	}
 	dir := absolute(a.s, expand(a.s, o.to))
 	root, err := openRoot(dir)
@@ -157,6 +174,19 @@ func (a *app) exportAllSessions(ctx context.Context, st Store, o sessionExport) 
 		return fail(ExitFailed, "%d of %s not written", refused, count(len(list), "file"))
 	}
 	return nil
+}
+
+// exportable lists the sessions that have messages.
+func (a *app) exportable(ctx context.Context, st Store) ([]harness.Session, error) {
+	list, err := st.Sessions.List(ctx, harness.SessionFilter{})
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	list = slices.DeleteFunc(list, func(s harness.Session) bool { return s.Messages+s.Inherited == 0 })
+	if len(list) == 0 {
+		a.notice("there is nothing to export")
+	}
+	return list, nil
 }
 
 // exportedSession is one session as a file.
@@ -192,83 +222,4 @@ func sessionFile(ctx context.Context, st Store, s harness.Session, format string
 	}
 	doc.name = sessionFileName(s, ending)
 	return doc, nil
-}
-
-// sessionFileName names the file of a session after its title, whatever that
-// holds. The id in it keeps two sessions apart.
-func sessionFileName(s harness.Session, ending string) string {
-	title := markdown.Name(s.Title, "")
-	room := maxFileName - len(s.ID) - len(ending) - 1
-	for len(title) > room {
-		_, size := utf8.DecodeLastRuneInString(title)
-		title = title[:len(title)-size]
-	}
-	if title = strings.TrimRight(title, ". "); title == "" {
-		title = "session"
-	}
-	return title + " " + string(s.ID) + ending
-}
-
-// putSession writes a session to a file, unless that would lose something; then
-// it returns the reason.
-func (a *app) putSession(root *os.Root, name string, doc exportedSession, force bool) (reason string, err error) {
-	const exists = "exists already and is not written over; give another name, or --force"
-	into := exportFolder{root: root, at: "."}
-	r := exportedSessionResult{ID: doc.id, File: filepath.Join(root.Name(), name), Format: doc.format, Messages: doc.messages, Action: "written"}
-	info, err := root.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = into.write(name, doc.data, true)
-		if errors.Is(err, fs.ErrExist) {
-			return exists, nil
-		}
-	case err != nil:
-	case info.IsDir():
-		return "is a directory and was left alone", nil
-	case info.Mode().IsRegular() && same(root, name, doc.data):
-		r.Action = "unchanged"
-	case force:
-		err = into.write(name, doc.data, false)
-	default:
-		return exists, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if a.flags.json {
-		return "", a.out.object(r)
-	}
-	a.out.line("%s %s (%s, %s)", r.Action, render.SafeLine(r.File), r.ID, count(r.Messages, "message"))
-	return "", nil
-}
-
-// same reports whether a file holds just this. One that cannot be read does not.
-func same(root *os.Root, name string, data []byte) bool {
-	have, err := root.ReadFile(name)
-	return err == nil && bytes.Equal(have, data)
-}
-
-// exportedSessionResult is the JSON line of one exported session.
-type exportedSessionResult struct {
-	ID       harness.SessionID `json:"id"`
-	File     string            `json:"file"`
-	Format   string            `json:"format"`
-	Messages int               `json:"messages"`
-	// Action is "written" or "unchanged".
-	Action string `json:"action"`
-}
-
-// exportSessionOut writes a session to standard output. JSON Lines are JSON
-// already.
-func (a *app) exportSessionOut(doc exportedSession) error {
-	if a.flags.json && doc.format == formatMarkdown {
-		return a.out.document(struct {
-			ID       harness.SessionID `json:"id"`
-			Name     string            `json:"name"`
-			Messages int               `json:"messages"`
-			Text     string            `json:"text"`
-		}{doc.id, doc.name, doc.messages, string(doc.data)})
-	}
-	a.out.text(string(doc.data))
-	return nil
 }

@@ -8,89 +8,146 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
+	"cairn/ui/render"
 )
 
 func (a *app) sessionsImport() *cobra.Command {
-	return &cobra.Command{
-		Use: "import FILE|-", Short: "Import conversations from JSON Lines",
-		Long: `Import conversations from a file, or from standard input with "-". Each line is an
-object: {"session": {"id", "title"?, "created_at"?}} begins a conversation and
-{"message": {"role", "content", "created_at"?, "name"?}} adds to it. Roles are user
-and assistant. One line is printed for each session: its id and message count.
-An import never changes a session: the same id with other messages becomes ID-2.
-A session without messages is not stored. Other keys are an error.`,
-		Args: exactly(1, "a file, or - for standard input"),
-		RunE: runner(func(ctx context.Context, args []string) error {
-			list, err := a.readImport(args[0])
-			if err != nil {
-				return err
-			}
-			st, err := a.store(ctx)
-			if err != nil {
-				return err
-			}
-			for _, c := range list {
-				if len(c.Records) == 0 {
-					a.notice("line %d: session %q has no messages and is not stored", c.Line, c.ID)
-					continue
-				}
-				if err := a.importOne(ctx, st, c); err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
+	var from string
+	cmd := &cobra.Command{
+		Use: "import FILE|DIR|URL|-... | --from DIR|URL ID...", Short: "Import conversations from JSON Lines, snapshots, HarnessX or Strands",
+		Long: `Import conversations from files, directories and addresses, or from standard input
+with "-". What each holds is found out by its content:
+
+  JSON Lines       each line is an object: {"session": {"id", "title"?, "created_at"?}}
+                   begins a conversation and {"message": {"role", "content",
+                   "created_at"?, "name"?}} adds to it. Roles are user and assistant.
+                   Other keys are an error.
+  snapshots        a file, a directory or an address of cairn sessions export
+                   --format snapshot, with all branches
+  HarnessX         a snapshot file of version 1 or 2, or the directory with them
+  Strands          the directory with the sessions, such as .agent/sessions, or that
+                   of one session
+
+With --from only the sessions with these ids are taken from a directory or an
+address. What a session has no place for is told. Everything is read before the
+first session is stored, and a fault in it imports nothing.
+
+One line is printed for each session: its id and message count. An import never
+changes a session: the same id with other messages becomes ID-2, and the same
+with the same messages does nothing. A session without messages is not stored.`,
 	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if from == "" {
+			return atLeastOne("a file, or - for standard input")(cmd, args)
+		}
+		return atLeastOne("the id of a session that is there")(cmd, args)
+	}
+	cmd.Flags().StringVar(&from, "from", "", "take only the sessions that are named, from `DIR|URL`")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("from") && strings.TrimSpace(from) == "" {
+			return usage("--from needs a directory or an address")
+		}
+		return a.importSessions(cmd.Context(), args, from)
+	}
+	return cmd
 }
 
-// readImport reads and checks the whole file before anything is stored.
-func (a *app) readImport(name string) ([]imported, error) {
-	in, what := a.s.In, "standard input"
-	if name != "-" {
-		what = name
-		f, err := os.Open(absolute(a.s, expand(a.s, name)))
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, fail(ExitNotFound, "there is no file %s", name)
+// importSessions imports what the arguments name.
+func (a *app) importSessions(ctx context.Context, args []string, from string) error {
+	var list []imported
+	var err error
+	if from != "" {
+		if info, err := os.Stat(absolute(a.s, expand(a.s, from))); !isAddress(from) && err == nil && !info.IsDir() {
+			return usage("--from takes a directory or an address, and %s is a file; leave --from out", from)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, cause(err))
+		list, err = a.readImport(ctx, from, args)
+	} else {
+		for _, name := range args {
+			var more []imported
+			if more, err = a.readImport(ctx, name, nil); err != nil {
+				break
+			}
+			list = append(list, more...)
 		}
-		defer f.Close() //nolint:errcheck // it was only read
-		in = f
-	}
-	list, err := parseImport(in)
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return nil, fmt.Errorf("read %s: %w", what, path.Err)
 	}
 	if err != nil {
-		return nil, usage("%s: %w; nothing was imported", what, err)
+		return err
 	}
-	return list, nil
+	if err := a.checkImportedModels(ctx, list); err != nil {
+		return err
+	}
+	st, err := a.store(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		switch {
+		case len(c.Records) > 0:
+			if err := a.importOne(ctx, st, c); err != nil {
+				return err
+			}
+		case c.Line > 0:
+			a.notice("line %d: session %q has no messages and is not stored", c.Line, c.ID)
+		default:
+			a.notice("session %q has no messages and is not stored", c.ID)
+		}
+	}
+	return nil
+}
+
+// checkImportedModels takes models away that nothing here can call: the default
+// one answers in their place.
+func (a *app) checkImportedModels(ctx context.Context, list []imported) error {
+	var known Models
+	for i := range list {
+		c := &list[i]
+		if c.Meta.Model == "" {
+			continue
+		}
+		if known == nil {
+			var err error
+			if known, err = a.models(ctx); err != nil {
+				return err
+			}
+		}
+		if _, err := known.Validate(ctx, c.Meta.Model); err != nil {
+			c.Left = append(c.Left, "the model "+c.Meta.Model+", which is not known here")
+			c.Meta.Model = ""
+		}
+	}
+	return nil
 }
 
 // importOne stores one conversation and prints its line.
 func (a *app) importOne(ctx context.Context, st Store, c imported) error {
 	now := a.s.Now()
-	s := harness.Session{Title: c.Title, Created: c.Created}
-	if s.Title != "" {
+	s := c.Meta
+	if s.Title != "" && s.TitleBy == "" {
 		s.TitleBy = harness.TitleByUser
 	}
 	if s.Created.IsZero() {
 		s.Created = now
 	}
+	at := now
+	if !s.Updated.IsZero() {
+		at = s.Updated
+	}
 	for i := range c.Records {
 		if c.Records[i].At.IsZero() {
-			c.Records[i].At = now
+			c.Records[i].At = at
 		}
 	}
-	wish, err := importID(ctx, st, c.ID)
-	if err != nil {
-		return err
+	wish := harness.SessionID(c.ID)
+	if !c.Own {
+		var err error
+		if wish, err = importID(ctx, st, c.ID); err != nil {
+			return err
+		}
 	}
 	s.ID = wish
 	if string(wish) != c.ID {
@@ -113,14 +170,18 @@ type importResult struct {
 	Existed bool `json:"existed,omitempty"`
 	// Titled is the title of the one that was there, if the file has another.
 	Titled string `json:"titled,omitempty"`
+	// Source is what it was read from if that was not JSON Lines, and Left what
+	// of it has no place here.
+	Source string   `json:"source,omitempty"`
+	Left   []string `json:"left_out,omitempty"`
 }
 
 func (a *app) importLine(c imported, stored harness.Session, existed bool) error {
-	r := importResult{ID: stored.ID, Messages: len(c.Records), Existed: existed}
+	r := importResult{ID: stored.ID, Messages: messages(c.Records), Existed: existed, Source: c.Source, Left: c.Left}
 	if string(stored.ID) != c.ID {
 		r.From = c.ID
 	}
-	if existed && c.Title != "" && c.Title != stored.Title {
+	if existed && c.Meta.Title != "" && c.Meta.Title != stored.Title {
 		r.Titled = stored.Title
 	}
 	if a.flags.json {
@@ -136,7 +197,13 @@ func (a *app) importLine(c imported, stored harness.Session, existed bool) error
 	if r.From != "" {
 		text += ", called " + strconv.Quote(r.From) + " in the file"
 	}
+	if r.Source != "" {
+		text += ", from " + r.Source
+	}
 	a.out.line("%s", text)
+	if len(r.Left) > 0 {
+		a.notice("%s: left out: %s", r.ID, render.SafeLine(strings.Join(r.Left, "; ")))
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,11 @@ import (
 // shown is the document of `cairn sessions show --json`.
 type shown struct {
 	Session harness.Session `json:"session"`
-	// Records are all records that are on disk, on every branch, by number.
+	// Inherited are the records that a fork has of its parents, oldest first, each
+	// with the session in whose log it is.
+	Inherited []harness.Record `json:"inherited,omitempty"`
+	// Records are all records of its own that are on disk, on every branch, by
+	// number.
 	Records []harness.Record `json:"records"`
 	// Branch are the numbers of those on screen, oldest first.
 	Branch []int `json:"branch"`
@@ -24,30 +29,40 @@ type shown struct {
 }
 
 func (a *app) sessionsShow() *cobra.Command {
-	return &cobra.Command{
+	var tree bool
+	cmd := &cobra.Command{
 		Use: "show SESSION", Short: "Print a conversation",
-		Long: "Print a conversation as it is on screen. With --json: all records of all branches, and the runs with the text that was streamed and is no message yet.",
+		Long: `Print a conversation as it is on screen; in a fork with what was said before, each
+message with the session that it is in. With --tree: a line for each message on
+every branch, those on screen marked with "*", and the forks that leave after it.
+With --json: all records of all branches, and the runs with the text that was
+streamed and is no message yet.`,
 		Args: exactly(1, "the id or title of a session"),
-		RunE: runner(func(ctx context.Context, args []string) error {
-			st, err := a.reading(ctx)
-			if err != nil {
-				return err
-			}
-			s, err := findSession(ctx, st, args[0])
-			if err != nil {
-				return err
-			}
-			doc, err := show(ctx, st, s)
-			if err != nil {
-				return err
-			}
-			if a.flags.json {
-				return a.out.document(doc)
-			}
-			a.printSession(doc)
-			return nil
-		}),
 	}
+	cmd.Flags().BoolVar(&tree, "tree", false, "print the tree of all branches, a line a message")
+	cmd.RunE = runner(func(ctx context.Context, args []string) error {
+		st, err := a.reading(ctx)
+		if err != nil {
+			return err
+		}
+		s, err := findSession(ctx, st, args[0])
+		if err != nil {
+			return err
+		}
+		doc, err := show(ctx, st, s)
+		if err != nil {
+			return err
+		}
+		switch {
+		case tree:
+			return a.showTree(ctx, st, doc)
+		case a.flags.json:
+			return a.out.document(doc)
+		}
+		a.printSession(doc)
+		return nil
+	})
+	return cmd
 }
 
 // show reads everything about a session.
@@ -57,23 +72,18 @@ func show(ctx context.Context, st Store, s harness.Session) (shown, error) {
 	if err != nil {
 		return doc, fmt.Errorf("read session %s: %w", s.ID, err)
 	}
-	here := make(map[int]bool, len(branch))
 	for _, r := range branch {
-		here[r.Seq] = true
-		doc.Branch = append(doc.Branch, r.Seq)
-	}
-	doc.Records = append(doc.Records, branch...)
-	for seq := 1; seq <= s.Records; seq++ {
-		if here[seq] {
+		if r.In != "" {
+			doc.Inherited = append(doc.Inherited, r)
 			continue
 		}
-		r, err := st.Transcript.Record(ctx, s.ID, seq)
-		if err != nil {
-			return doc, fmt.Errorf("read record %d of session %s: %w", seq, s.ID, err)
-		}
-		doc.Records = append(doc.Records, r)
+		doc.Branch = append(doc.Branch, r.Seq)
 	}
-	slices.SortFunc(doc.Records, func(a, b harness.Record) int { return a.Seq - b.Seq })
+	log, err := st.Transcript.Log(ctx, s.ID, 0, 0)
+	if err != nil {
+		return doc, fmt.Errorf("read session %s: %w", s.ID, err)
+	}
+	doc.Records = append(doc.Records, log...)
 	if st.Runs == nil {
 		return doc, nil
 	}
@@ -101,10 +111,16 @@ func (a *app) printSession(doc shown) {
 	}
 	a.out.line("%s", render.SafeLine(title))
 	about := fmt.Sprintf("session %s, begun %s, %s", s.ID, a.when(s.Created), count(s.Messages, "message"))
+	if s.Parent != nil {
+		about += fmt.Sprintf(" and %d from before, a fork of %s after [%d]", s.Inherited, s.Parent.Session, s.Parent.Record)
+	}
 	if s.NoMemory {
 		about += ", without memory"
 	}
 	a.out.line("%s", about)
+	for _, r := range doc.Inherited {
+		a.printRecord(r)
+	}
 	on := make(map[int]bool, len(doc.Branch))
 	for _, seq := range doc.Branch {
 		on[seq] = true
@@ -141,7 +157,7 @@ func (a *app) printRecord(r harness.Record) {
 			about = append(about, part)
 		}
 	}
-	a.out.line("\n[%d] %s (%s)", r.Seq, render.SafeLine(who), render.SafeLine(strings.Join(about, ", ")))
+	a.out.line("\n[%s] %s (%s)", numberOf(r), render.SafeLine(who), render.SafeLine(strings.Join(about, ", ")))
 	for _, p := range m.Parts {
 		switch {
 		case p.Kind == harness.PartText:
@@ -154,6 +170,14 @@ func (a *app) printRecord(r harness.Record) {
 			a.block(fmt.Sprintf("(file %s, %s)", p.File.Name, p.File.MediaType))
 		}
 	}
+}
+
+// numberOf is the number of a record, with the session if that is another one.
+func numberOf(r harness.Record) string {
+	if r.In != "" {
+		return fmt.Sprintf("%d in %s", r.Seq, r.In)
+	}
+	return strconv.Itoa(r.Seq)
 }
 
 // block prints text that ends with a newline.

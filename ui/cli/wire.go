@@ -9,6 +9,7 @@ import (
 	"cairn/harness"
 	"cairn/harness/memory/distill"
 	"cairn/harness/run"
+	"cairn/harness/snapshot"
 )
 
 // Wire is what the program is made of, handed in by main. Each function is
@@ -44,6 +45,9 @@ type Wire struct {
 	// that is nil takes its command or flag away.
 	MigrateStore func(ctx context.Context, dir string, o StoreOptions) (StoreMigration, error)
 	RebuildStore func(ctx context.Context, dir string, o StoreOptions) (StoreRebuilt, error)
+	// OpenSnapshots opens the place of session snapshots at an address; nil means
+	// [snapshot.Open], which knows directories.
+	OpenSnapshots func(ctx context.Context, address string) (snapshot.Store, error)
 	// StoreExists reports whether there is a store in a directory; nil means
 	// that there is one if there is something at its StorePath. Commands that
 	// only read make none.
@@ -232,6 +236,10 @@ type ChatSetup struct {
 	// System is the system prompt; empty means the default one.
 	System string
 	Holder harness.Holder
+	// Export writes a session to a file and returns its absolute path. An empty
+	// path is a safe name in the current directory, a directory takes such a name,
+	// and an ending of .jsonl chooses JSON Lines. Nothing is written over.
+	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
 	// Notices are sentences to show once.
 	Notices []string
 	// Plain, Color and Mouse are settled from flags, environment and

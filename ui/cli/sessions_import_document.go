@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"cairn/harness"
+	"cairn/harness/snapshot"
+)
+
+// importedDocument is a document as it is stored here: with the bytes of its
+// artifacts where they belong, its records numbered from 1, and without what a
+// session has no place for, which is told.
+func importedDocument(d snapshot.Document, name, source string, left []string) (imported, error) {
+	c := imported{
+		ID: name, Source: source, Left: slices.Clone(left),
+		Meta: harness.Session{
+			Title: d.Title, TitleBy: d.TitleBy, Created: d.Created, Updated: d.Saved, Usage: d.Usage,
+			Model: d.Config.Model, System: d.Config.System, NoMemory: d.Config.NoMemory,
+		},
+	}
+	var err error
+	c.Records, c.Meta.Head, err = renumbered(d.Records, d.Head)
+	if err != nil {
+		return c, err
+	}
+	if missing := putTogether(c.Records, d.Artifacts); missing {
+		c.Left = append(c.Left, "files and long results whose bytes are missing")
+	}
+	if d.Config.Limits != (snapshot.Limits{}) {
+		c.Left = append(c.Left, "limits")
+	}
+	if len(d.Learned) > 0 {
+		c.Left = append(c.Left, "learned limits")
+	}
+	if len(d.Tasks) > 0 {
+		c.Left = append(c.Left, "the task list")
+	}
+	if names := slices.Sorted(maps.Keys(d.Extensions)); len(names) > 0 {
+		c.Left = append(c.Left, "the state of "+strings.Join(names, ", "))
+	}
+	return c, nil
+}
+
+// renumbered numbers records from 1, however sparse their numbers are, and keeps
+// what follows what. A record that condensed the conversation names another one.
+func renumbered(records []harness.Record, head int) ([]harness.Record, int, error) {
+	now := make(map[int]int, len(records))
+	all := make([]harness.Record, len(records))
+	for i, r := range records {
+		was := r.Seq
+		now[was] = i + 1
+		// The runs behind it are not here.
+		r.Seq, r.Prev, r.In, r.Run = i+1, now[r.Prev], "", ""
+		if r.Kind == harness.RecordCondensed {
+			data, err := condensed(r.Data, now)
+			if err != nil {
+				return nil, 0, fmt.Errorf("condensed record %d: %w: %w", was, harness.ErrDamaged, err)
+			}
+			r.Data = data
+		}
+		all[i] = r
+	}
+	return all, now[head], nil
+}
+
+// condensed is the data of a record with the new number of the one that it kept.
+func condensed(raw json.RawMessage, now map[int]int) (json.RawMessage, error) {
+	var data map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &data); err != nil {
+		return nil, err
+	}
+	var kept int
+	if err := json.Unmarshal(data["kept"], &kept); err != nil {
+		return nil, err
+	}
+	n, ok := now[kept]
+	if !ok || n == kept {
+		return raw, nil
+	}
+	data["kept"] = json.RawMessage(fmt.Sprint(n))
+	return json.Marshal(data)
+}
+
+// putTogether gives files their bytes and long results their whole text, and
+// reports whether some are not there.
+func putTogether(records []harness.Record, artifacts []snapshot.Artifact) (missing bool) {
+	bytesOf := make(map[string][]byte, len(artifacts))
+	for _, a := range artifacts {
+		bytesOf[a.SHA256] = a.Data
+	}
+	for i, r := range records {
+		records[i].Message = withParts(r.Message, func(p harness.Part) harness.Part {
+			switch {
+			case p.File != nil && p.File.Artifact != "" && len(p.File.Data) == 0:
+				file := *p.File
+				data, ok := bytesOf[file.Artifact]
+				if !ok {
+					missing = true
+					return p
+				}
+				file.Artifact, file.Data = "", data
+				p.File = &file
+			case p.Result != nil && p.Result.Artifact != "":
+				result := *p.Result
+				data, ok := bytesOf[result.Artifact]
+				if !ok {
+					missing = true
+					return p
+				}
+				result.Artifact, result.Text = "", strings.ToValidUTF8(string(data), "\ufffd")
+				p.Result = &result
+			}
+			return p
+		})
+	}
+	return missing
+}

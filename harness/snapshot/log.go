@@ -108,6 +108,9 @@ func keep(r harness.Record, all []harness.Record, was []int) (json.RawMessage, e
 		return nil, fmt.Errorf("condensed record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
 	}
 	for i := len(was) - 1; i >= 0; i-- {
+		if was[i] == kept && all[i].Seq == kept {
+			return r.Data, nil // to the last byte
+		}
 		if was[i] == kept {
 			data["kept"] = strconv.AppendInt(nil, int64(all[i].Seq), 10)
 			break

@@ -82,10 +82,10 @@ func TestForkIsADocumentOfItsOwn(t *testing.T) {
 			t.Errorf("the fork is\n%s\nwant\n%s", got.String(), want)
 		}
 	}
-	const inherited = `1<0 p1; 2<1 p2; 3<2 {"kept":2,"note":"n"}; 4<3 p4; `
+	const inherited = `1<0 p1; 2<1 p2; 3<2 {"note":"n","kept":2}; 4<3 p4; `
 	check(inherited + "head 4")
 	add("young", say("c1"), kept(1), say("c3"))
 	check(inherited + `5<4 c1; 6<5 {"kept":5,"note":"n"}; 7<6 c3; head 7`)
 	add("young", kept(4))
-	check(inherited + `5<4 c1; 6<5 {"kept":5,"note":"n"}; 7<6 c3; 8<7 {"kept":4,"note":"n"}; head 8`)
+	check(inherited + `5<4 c1; 6<5 {"kept":5,"note":"n"}; 7<6 c3; 8<7 {"note":"n","kept":4}; head 8`)
 }

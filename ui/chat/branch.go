@@ -87,10 +87,12 @@ type movedMsg struct {
 	to
 	loaded loadedMsg // the session as it is now
 	notice string
-	// text is what was taken back, and goal the message to be shown.
-	text string
-	goal harness.Origin
-	err  error
+	// text is what was taken back, empty where the branch goes on; moved says
+	// that the head moved, and goal is the message to be shown.
+	text  string
+	moved bool
+	goal  harness.Origin
+	err   error
 }
 
 // moveBy begins a move of the head. What move returns is said; it may set the
@@ -138,7 +140,9 @@ func (msg movedMsg) apply(m Model) (Model, tea.Cmd) {
 		m, cmd = m.trouble(msg.err)
 		return m, tea.Batch(append(cmds, cmd)...)
 	}
-	m = m.giveBack(msg.text)
+	if msg.moved && !m.draft.eager {
+		m = m.giveBack(msg.text)
+	}
 	m.notice = msg.notice
 	if m.draft.eager { // sent while it was under way
 		m.draft.eager = false
@@ -174,7 +178,7 @@ func (m Model) takeBack() (Model, tea.Cmd) {
 	return m.moveBy(func(ctx context.Context, out *movedMsg) error {
 		turn, words, err := TakeBack(ctx, d.Transcript, lease, id)
 		out.notice = words
-		if turn.Messages > 0 {
+		if out.moved = turn.Messages > 0; out.moved {
 			out.text = turn.Said.Message.Text()
 			out.notice += dot + "/redo brings it back"
 		}
@@ -219,26 +223,26 @@ func (m Model) bringBack() (Model, tea.Cmd) {
 	return m.moveBy(func(ctx context.Context, out *movedMsg) error {
 		s, err := d.Sessions.Get(ctx, id)
 		if err == nil {
-			out.notice, err = BringBack(ctx, d.Transcript, lease, s)
+			out.notice, out.moved, err = BringBack(ctx, d.Transcript, lease, s)
 		}
 		return err
 	})
 }
 
 // BringBack moves the head of a session one turn on, along the newest branch
-// that follows, and says so in words.
-func BringBack(ctx context.Context, t harness.Transcript, l harness.Lease, s harness.Session) (string, error) {
+// that follows, if one does, and says so in words.
+func BringBack(ctx context.Context, t harness.Transcript, l harness.Lease, s harness.Session) (words string, moved bool, err error) {
 	seq, messages, err := tree.Forward(ctx, t, s.ID, s.Head)
 	switch {
 	case err != nil:
-		return "", err
+		return "", false, err
 	case seq == s.Head:
-		return "there is nothing to bring back; /tree shows all branches", nil
+		return "there is nothing to bring back; /tree shows all branches", false, nil
 	}
 	if err := t.MoveHead(ctx, l, seq); err != nil {
-		return "", fmt.Errorf("bring back message %d: %w", seq, err)
+		return "", false, fmt.Errorf("bring back message %d: %w", seq, err)
 	}
-	return "brought back " + count(messages, "message"), nil
+	return "brought back " + count(messages, "message"), true, nil
 }
 
 // Which is the number that follows a command about the n-th last message of the

@@ -142,7 +142,7 @@ func (m Model) goTo(row tree.Row) (Model, tea.Cmd) {
 		seq = 0
 	}
 	return m.moveBy(func(ctx context.Context, out *movedMsg) error {
-		out.goal, out.notice = row.Said, BranchWords(seq)
+		out.goal, out.moved, out.notice = row.Said, true, BranchWords(seq)
 		return d.Transcript.MoveHead(ctx, lease, seq)
 	})
 }

@@ -137,8 +137,6 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		return m, nil, want
 	case actDecide:
 		m, cmd = m.reopen()
-	case actTree, actAmend, actTakeBack, actBringBack:
-		m, cmd, _ = m.branchCommand(Parsed{Name: branchNames[action]})
 	default:
 		m, cmd = m.move(action)
 	}
@@ -183,8 +181,12 @@ func (m Model) edit(action string) (Model, tea.Cmd) {
 	return m, nil
 }
 
-// move scrolls the conversation.
+// move scrolls the conversation or goes among its branches.
 func (m Model) move(action string) (Model, tea.Cmd) {
+	if name, ok := branchNames[action]; ok {
+		next, cmd, _ := m.branchCommand(Parsed{Name: name})
+		return next, cmd
+	}
 	h := m.rows()
 	switch action {
 	case actPageUp:

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -24,15 +25,21 @@ import (
 
 var kills = flag.Int("kills", 50, "how often the process that has the conversation is killed")
 
-// talkIn is the variable that makes the test program the process that talks.
-const talkIn = "CAIRN_TEST_TALK_IN"
+// Variables that make the test program the process that talks, or that loads.
+const (
+	talkIn = "CAIRN_TEST_TALK_IN"
+	loadIn = "CAIRN_TEST_LOAD_IN"
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if dir := os.Getenv(talkIn); dir != "" {
-		if err := talk(context.Background(), dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	for name, do := range map[string]func(context.Context, string) error{talkIn: talk, loadIn: load} {
+		if dir := os.Getenv(name); dir != "" {
+			if err := do(context.Background(), dir); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		}
 	}
 	os.Exit(m.Run())
@@ -184,4 +191,59 @@ func killed(t *testing.T, dir string) (all []acknowledged) {
 		t.Fatalf("the process ended by itself: %v %s", err, complaint.String())
 	}
 	return all
+}
+
+// load goes on with a saved session, with its tools and extension bound again,
+// and saves it.
+func load(ctx context.Context, dir string) error {
+	s, err := snapshot.Open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	set, err := noteTools(s)
+	if err != nil {
+		return err
+	}
+	a, err := agent.LoadSession(ctx, "moved", s, agent.Options{
+		Model: answering(noting), Tools: set, System: "Be short.", Extensions: []agent.Extension{&counter{name: "count"}},
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := a.Run(ctx, "go on"); err != nil {
+		return err
+	}
+	_, err = a.SaveSession(ctx, s)
+	return errors.Join(err, a.Close())
+}
+
+func TestSessionGoesOnInAnotherProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := directory(t, dir)
+	set, err := noteTools(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.Open(t.Context(), agent.Session{ID: "moved"}, agent.Options{
+		Model: answering(noting), Tools: set, System: "Be short.", Extensions: []agent.Extension{&counter{name: "count", n: 3}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, a, "begin")
+	saved(t, a, s, "count")
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), loadIn+"="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	d, err := snapshot.Load(t.Context(), s, "moved", snapshot.Want{Extensions: []string{"count"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := d.Records; len(r) != 8 || r[6].Message.Parts[0].Result.Failed || r[6].Message.Parts[0].Result.Artifact == "" ||
+		len(d.Artifacts) != 2 || string(d.Extensions["count"]) != `{"n":3}` {
+		t.Errorf("the other process leaves %+v", d)
+	}
 }

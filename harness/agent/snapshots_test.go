@@ -4,11 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"cairn/harness"
@@ -19,56 +15,24 @@ import (
 	"cairn/harness/snapshot/snapshottest"
 )
 
-// shelf of snapshots: a caller's own store, a map.
+// snapshotMap is a caller's own store of snapshots that can fail.
 type snapshotMap struct {
-	mu   sync.Mutex
-	data map[string][]byte
+	*ownSnapshots
+
 	// fail, if set, is asked before each write of a document.
 	fail func() error
 }
 
-func newSnapshotMap() *snapshotMap { return &snapshotMap{data: map[string][]byte{}} }
+func newSnapshotMap() *snapshotMap { return &snapshotMap{ownSnapshots: newOwnSnapshots()} }
 
-func (m *snapshotMap) Put(ctx context.Context, key string, data []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	m.data[key] = slices.Clone(data)
-	return nil
-}
-
+// Replace implements [snapshot.Store].
 func (m *snapshotMap) Replace(ctx context.Context, key string, data []byte) error {
 	if m.fail != nil {
 		if err := m.fail(); err != nil {
 			return err
 		}
 	}
-	return m.Put(ctx, key, data)
-}
-
-func (m *snapshotMap) Get(_ context.Context, key string) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	data, ok := m.data[key]
-	if !ok {
-		return nil, fmt.Errorf("%s: %w", key, harness.ErrNotFound)
-	}
-	return slices.Clone(data), nil
-}
-
-func (m *snapshotMap) List(_ context.Context, prefix string) ([]string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.data)), func(k string) bool { return !strings.HasPrefix(k, prefix) }), nil
-}
-
-func (m *snapshotMap) Delete(_ context.Context, key string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.data, key)
-	return nil
+	return m.ownSnapshots.Replace(ctx, key, data)
 }
 
 func TestSnapshotMap(t *testing.T) {

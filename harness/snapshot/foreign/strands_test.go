@@ -34,7 +34,7 @@ const (
         {"text": "[12 tokens] preview [ref: t1_0]"}, {"json": {"a": 1}}, {"document": {"name": "d", "format": "pdf", "source": {"bytes": "` + picture + `"}}}]}}], "trackingId": "u3"},
       {"role": "assistant", "content": [{"text": "[2 tokens] short [ref: u4_0]"}], "trackingId": "u4"}
     ],
-    "state": {"todos": []}, "systemPrompt": "Be kind.", "modelState": {}, "interrupts": null, "stash": {"location": "external", "storageType": "X"}
+    "state": {"todos": []}, "systemPrompt": "Be kind.", "modelState": {}, "interrupts": {"interrupts": {}, "activated": false}, "stash": {"location": "external", "storageType": "X"}
   },
   "appData": {}
 }`
@@ -43,7 +43,7 @@ const (
     {"role": "assistant", "content": [{"reasoningContent": {"reasoningText": {"text": "hm", "signature": "s"}}}, {"toolUse": {"toolUseId": "t:1", "name": "shell", "input": {}}}]},
     {"role": "user", "content": [{"toolResult": {"toolUseId": "t:1", "status": "error", "content": [{"text": "no"}]}}, {"guardContent": {"text": {"text": "guarded"}}}]},
     {"role": "assistant", "content": [{"citationsContent": {"content": [{"text": "cited"}], "citations": []}}, {"video": {"format": "mp4", "source": {"location": {"type": "s3", "uri": "s3://b/k"}}}}]}
-  ], "state": {}, "conversation_manager_state": {"removed_message_count": 0}, "system_prompt": [{"text": "Be"}, {"cachePoint": {"type": "default"}}, {"text": "short"}]}, "app_data": {}}`
+  ], "state": {}, "conversation_manager_state": {"removed_message_count": 0}, "interrupt_state": {"interrupts": {"i": {}}}, "system_prompt": [{"text": "Be"}, {"cachePoint": {"type": "default"}}, {"text": "short"}]}, "app_data": {}}`
 )
 
 func TestStrandsLayouts(t *testing.T) {
@@ -134,6 +134,9 @@ func TestStrandsContent(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"user: 石 Look file n text/plain", "assistant: <hm> shell{}", "tool: shell=no!", "user: guarded", "assistant: cited (video at s3://b/k)",
 	}, told(list[0])); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"open interrupts", "places of citations", "signatures of reasoning"}, list[0].Left); diff != "" {
 		t.Error(diff)
 	}
 	if list[0].Config.System != "Be\n\nshort" || string(list[0].Artifacts[0].Data) != "hello" {

@@ -34,10 +34,16 @@ type strandsData struct {
 	State      json.RawMessage  `json:"state"`
 	Model      json.RawMessage  `json:"modelState"`
 	Model2     json.RawMessage  `json:"model_state"`
-	Interrupts json.RawMessage  `json:"interrupts"`
+	Interrupts strandsPending   `json:"interrupts"`
+	Interrupt2 strandsPending   `json:"interrupt_state"`
 	Stash      *struct {
 		Entries map[string]json.RawMessage `json:"entries"`
 	} `json:"stash"`
+}
+
+// strandsPending are the decisions that were open.
+type strandsPending struct {
+	Open json.RawMessage `json:"interrupts"`
 }
 
 type strandsMessage struct {
@@ -133,7 +139,7 @@ func (r *strandsReader) leave(file strandsSnapshot) {
 		{"application data", []json.RawMessage{file.App, file.App2}},
 		{"application state", []json.RawMessage{d.State}},
 		{"model state", []json.RawMessage{d.Model, d.Model2}},
-		{"open interrupts", []json.RawMessage{d.Interrupts}},
+		{"open interrupts", []json.RawMessage{d.Interrupts.Open, d.Interrupt2.Open}},
 	} {
 		for _, raw := range v.raw {
 			if !isEmpty(raw) {

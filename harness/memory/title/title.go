@@ -22,7 +22,7 @@ const (
 	// maxTries bounds the calls for one session, and maxTurns how many messages of
 	// a person a conversation may have that is still young enough for one.
 	maxTries = 2
-	maxTurns = 2
+	maxTurns = 8
 	// maxRecords bounds what is read to find the first messages.
 	maxRecords = 400
 )
@@ -45,10 +45,10 @@ type Titler struct {
 }
 
 // Session gives a session a title by its model, if it still has the one of its
-// first words, both sides have said something, and the conversation is young. It
-// asks once, waits 20 s at most, and at the next turn asks once more if nothing
-// came of it; never again after that. An answer that is no title is logged and is
-// no error. Several processes may do so at once.
+// first words, both sides have said something, and the person not more than 8
+// times. It asks once and waits 20 s at most; of several calls for a session the
+// third and later ones do nothing. An answer that is no title is logged and is no
+// error. Several processes may do so at once.
 func (t *Titler) Session(ctx context.Context, id harness.SessionID) error {
 	s, err := t.Sessions.Get(ctx, id)
 	if errors.Is(err, harness.ErrNotFound) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -181,7 +182,8 @@ func TestOnlyYoungConversationsOfBothSidesAreTitled(t *testing.T) {
 		"a file and words": {[]harness.Message{file, harness.AssistantText("A file."), harness.UserText("sum it up"), harness.AssistantText("It is x.")}, 1},
 		"two turns":        {[]harness.Message{harness.UserText("a"), harness.AssistantText("b"), harness.UserText("c"), harness.AssistantText("d")}, 1},
 		"with a notice":    {[]harness.Message{harness.UserText("a"), notice, harness.AssistantText("b"), notice, harness.UserText("c"), harness.AssistantText("d")}, 1},
-		"three turns":      {[]harness.Message{harness.UserText("a"), harness.AssistantText("b"), harness.UserText("c"), harness.AssistantText("d"), harness.UserText("e"), harness.AssistantText("f")}, 0},
+		"eight turns":      {slices.Repeat([]harness.Message{harness.UserText("a"), harness.AssistantText("b")}, 8), 1},
+		"nine turns":       {slices.Repeat([]harness.Message{harness.UserText("a"), harness.AssistantText("b")}, 9), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,8 +227,7 @@ func TestOnlyTheFirstTextOfBothSidesIsShown(t *testing.T) {
 	}
 }
 
-// A model that gives no title is asked at the next turn once more, and then no
-// more.
+// A model that gives no title is asked once more, and then no more.
 func TestWhatFailsLeavesTheWordsAndIsTriedOnceMore(t *testing.T) {
 	t.Parallel()
 	w := open(t)

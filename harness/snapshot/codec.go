@@ -55,11 +55,10 @@ func Encode(d Document) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode snapshot %s: %w: %w", d.ID, ErrInvalid, err)
 	}
-	file, err := marshal(envelope{Version, digest(doc), doc})
-	if err != nil {
-		return nil, fmt.Errorf("encode snapshot %s: %w", d.ID, err)
-	}
-	return append(file, '\n'), nil
+	// What is compact already is not gone through again.
+	file := make([]byte, 0, len(doc)+128)
+	file = fmt.Appendf(file, `{"cairn_snapshot":%d,"sha256":"%s","document":`, Version, digest(doc))
+	return append(append(file, doc...), '}', '\n'), nil
 }
 
 // Decode reads the file of a document. It is strict: a version or field that it
@@ -91,15 +90,11 @@ func decode(file []byte) (Document, error) {
 	if err := one(file, &e, true); err != nil {
 		return Document{}, err
 	}
-	doc, err := compact(e.Document)
-	if err != nil {
-		return Document{}, fmt.Errorf("%w: the document: %w", harness.ErrDamaged, err)
-	}
-	if sum := digest(doc); sum != e.SHA256 {
-		return Document{}, fmt.Errorf("%w: checksum mismatch: the document has sha256 %s, want %s", harness.ErrDamaged, sum, e.SHA256)
+	if err := e.verify(); err != nil {
+		return Document{}, err
 	}
 	var v version1
-	if err := one(doc, &v, true); err != nil {
+	if err := one(e.Document, &v, true); err != nil {
 		return Document{}, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.Extensions)) {
@@ -116,6 +111,21 @@ func decode(file []byte) (Document, error) {
 		return Document{}, fmt.Errorf("%w: %w", harness.ErrDamaged, err)
 	}
 	return v.Document, nil
+}
+
+// verify compares the document with its checksum. One that is indented is made
+// compact.
+func (e *envelope) verify() (err error) {
+	if digest(e.Document) == e.SHA256 {
+		return nil
+	}
+	if e.Document, err = compact(e.Document); err != nil {
+		return fmt.Errorf("%w: the document: %w", harness.ErrDamaged, err)
+	}
+	if sum := digest(e.Document); sum != e.SHA256 {
+		return fmt.Errorf("%w: checksum mismatch: the document has sha256 %s, want %s", harness.ErrDamaged, sum, e.SHA256)
+	}
+	return nil
 }
 
 // one decodes raw, which must be one JSON value and nothing after it.
@@ -136,7 +146,7 @@ func one(raw []byte, into any, strict bool) error {
 	return nil
 }
 
-// marshal returns v as JSON in which < and & stand for themselves.
+// marshal returns v as compact JSON in which < and & stand for themselves.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -144,7 +154,7 @@ func marshal(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return compact(b.Bytes())
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 func compact(raw []byte) ([]byte, error) {

@@ -86,6 +86,9 @@ func TestVersion1LoadsForEver(t *testing.T) {
 	if want := without(sample()); !reflect.DeepEqual(d, want) {
 		t.Errorf("the frozen file is %+v, want %+v", d, want)
 	}
+	if file, err := snapshot.Encode(sample()); err != nil || !bytes.Equal(file, frozen) {
+		t.Errorf("what is written is not the frozen file: %s, %v", file, err)
+	}
 	var branch []int
 	for _, r := range d.Branch() {
 		branch = append(branch, r.Seq)

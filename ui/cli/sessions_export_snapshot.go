@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"slices"
@@ -36,6 +37,9 @@ func (a *app) snapshots(ctx context.Context, address string) (snapshot.Store, st
 	place, err := open(ctx, address)
 	if errors.Is(err, snapshot.ErrAddress) {
 		return nil, shown, usage("%w", err)
+	}
+	if closer, ok := place.(io.Closer); ok && err == nil {
+		a.closers = append(a.closers, closer.Close)
 	}
 	return place, shown, err
 }
@@ -76,7 +80,7 @@ func (a *app) exportSnapshots(ctx context.Context, args []string, o sessionExpor
 	for _, s := range list {
 		err := a.exportSnapshot(ctx, st, place, shown, s, o.force)
 		var no *failure
-		if o.all && errors.As(err, &no) {
+		if o.all && errors.As(err, &no) && no.code != ExitFailed {
 			refused++
 			a.complain(err.Error())
 			continue
@@ -114,10 +118,15 @@ func (a *app) exportSnapshot(ctx context.Context, st Store, place snapshot.Store
 	default:
 		err = w.Save(ctx, d)
 	}
-	if err != nil {
-		return fmt.Errorf("export session %s to %s: %w", s.ID, shown, err)
-	}
-	if a.flags.json {
+	switch {
+	case errors.Is(err, harness.ErrLost):
+		return fail(ExitBusy, "session %s was saved in %s by somebody else just now; export it again", s.ID, shown)
+	case errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		// What helps with the store here does not help there.
+		return fail(ExitFailed, "export session %s to %s: %w", s.ID, shown, cause(err))
+	case a.flags.json:
 		return a.out.object(r)
 	}
 	text := fmt.Sprintf("%s session %s to %s (%s)", r.Action, r.ID, render.SafeLine(shown), count(r.Messages, "message"))

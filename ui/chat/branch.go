@@ -30,7 +30,7 @@ const (
 	offWaits   = "a decision is waiting; take it first"
 	offMoving  = "the branches are being changed already"
 	offOpening = "the session is still being opened"
-	offUnsaid  = "nothing was said in this chat yet"
+	OffUnsaid  = "nothing was said in this chat yet"
 )
 
 // fixed is why the head cannot be moved now, empty if it can.
@@ -49,7 +49,7 @@ func (m Model) fixed() string {
 	case m.branch.moving:
 		return offMoving
 	case !m.stored:
-		return offUnsaid
+		return OffUnsaid
 	}
 	return ""
 }
@@ -103,7 +103,7 @@ func (m Model) moveBy(move func(ctx context.Context, out *movedMsg) error) (Mode
 	ctx, d, to, lease, open, reload := m.ctx, m.deps, m.to(), m.own.lease, m.open, m.reload()
 	return m, func() tea.Msg {
 		out := movedMsg{to: to}
-		if out.err = drop(ctx, d.Engine, lease, open); out.err == nil {
+		if out.err = Drop(ctx, d.Engine, lease, open); out.err == nil {
 			out.err = move(ctx, &out)
 		}
 		out.loaded, _ = reload().(loadedMsg)
@@ -111,8 +111,8 @@ func (m Model) moveBy(move func(ctx context.Context, out *movedMsg) error) (Mode
 	}
 }
 
-// drop ends an unfinished run; what was said in it is stored.
-func drop(ctx context.Context, e harness.Engine, l harness.Lease, run *harness.Run) error {
+// Drop ends an unfinished run; what was said in it is stored.
+func Drop(ctx context.Context, e harness.Engine, l harness.Lease, run *harness.Run) error {
 	if run == nil {
 		return nil
 	}
@@ -255,8 +255,8 @@ func Which(arg string) (n int, ok bool) {
 	return n, err == nil && n > 0
 }
 
-// whichWords say what may follow such a command.
-func whichWords(command string) string {
+// WhichWords say what may follow such a command.
+func WhichWords(command string) string {
 	return "/" + command + " 2 is about the message before your last one; without a number it is the last one"
 }
 

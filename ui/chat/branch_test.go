@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"cairn/harness"
-	"cairn/ui/uitest" //nolint:depguard // a world is what stands behind the screens
+	"cairn/ui/uitest"
 )
 
 func in(t *testing.T, f func(t *testing.T, w *uitest.World)) {

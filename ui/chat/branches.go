@@ -14,7 +14,7 @@ import (
 // openTree shows the branches of the session.
 func (m Model) openTree() (Model, tea.Cmd) {
 	if !m.stored {
-		m.notice = offUnsaid
+		m.notice = OffUnsaid
 		return m, nil
 	}
 	m.branch.tree = tree.Opened()

@@ -28,7 +28,7 @@ func (m Model) editNth(arg string) (Model, tea.Cmd) {
 	n, ok := Which(arg)
 	switch why := m.fixed(); {
 	case !ok:
-		m.notice = whichWords("edit")
+		m.notice = WhichWords("edit")
 		return m, nil
 	case why != "":
 		m.notice = why
@@ -101,11 +101,11 @@ func (m Model) resend(text string) (Model, tea.Cmd) {
 	m.branch.edit = editing{}
 	m.box = m.box.SetText(e.former)
 	m.draft.version++
-	return m.sendInstead(e.record, replaced(*e.record.Message, text), e)
+	return m.sendInstead(e.record, Replaced(*e.record.Message, text), e)
 }
 
-// replaced is a message with another text; what else it holds stays.
-func replaced(msg harness.Message, text string) harness.Message {
+// Replaced is a message with another text; what else it holds stays.
+func Replaced(msg harness.Message, text string) harness.Message {
 	parts := []harness.Part{{Kind: harness.PartText, Text: text}}
 	for _, p := range msg.Parts {
 		if p.Kind != harness.PartText {
@@ -130,39 +130,41 @@ func (m Model) sendInstead(r harness.Record, msg harness.Message, e editing) (Mo
 	draft := harness.Draft{Text: text, Queue: slices.Clone(m.draft.queue), At: m.deps.Now()}
 	d, lease, to, start := m.deps, m.own.lease, m.to(), m.start(ctx, msg)
 	return m, tea.Batch(m.tick(), func() tea.Msg {
-		var err error
+		out := startedMsg{to: to}
 		if e.on() { // a crash after the move leaves the text in the draft
-			err = d.Drafts.Save(ctx, lease.Session, d.Holder, draft)
+			out.err = d.Drafts.Save(ctx, lease.Session, d.Holder, draft)
 		}
-		if err == nil {
-			err = drop(ctx, d.Engine, lease, open)
+		if out.err == nil {
+			out.err = Drop(ctx, d.Engine, lease, open)
 		}
-		if err != nil {
-			return startedMsg{to: to, err: err}
+		if out.err != nil {
+			return out
 		}
-		out := instead(ctx, d, lease, r, start)
-		out.to = to
+		err := Instead(ctx, d, lease, r, func() error {
+			out = start()
+			return out.err
+		})
+		out.err = err
 		return out
 	})
 }
 
-// instead moves the head to before a record and starts there. If that fails the
+// Instead moves the head to before a record and starts there. If that fails the
 // head goes back to where it was.
-func instead(ctx context.Context, d Deps, l harness.Lease, r harness.Record, start func() startedMsg) startedMsg {
+func Instead(ctx context.Context, d Deps, l harness.Lease, r harness.Record, start func() error) error {
 	was, err := d.Sessions.Get(ctx, l.Session)
 	if err == nil {
 		err = d.Transcript.MoveHead(ctx, l, r.Prev)
 	}
 	if err != nil {
-		return startedMsg{err: fmt.Errorf("edit message %d: %w", r.Seq, err)}
+		return fmt.Errorf("go back to before message %d: %w", r.Seq, err)
 	}
-	out := start()
-	if out.err != nil {
+	if err = start(); err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveFor)
 		defer cancel()
-		out.err = errors.Join(out.err, d.Transcript.MoveHead(ctx, l, was.Head))
+		err = errors.Join(err, d.Transcript.MoveHead(ctx, l, was.Head))
 	}
-	return out
+	return err
 }
 
 // retry answers a message of the person again. What was answered stays in the
@@ -171,7 +173,7 @@ func (m Model) retry(arg string) (Model, tea.Cmd) {
 	n, ok := Which(arg)
 	switch why := m.fixed(); {
 	case !ok:
-		m.notice = whichWords("retry")
+		m.notice = WhichWords("retry")
 		return m, nil
 	case why != "":
 		m.notice = why

@@ -14,7 +14,7 @@ func (m Model) export(file string) (Model, tea.Cmd) {
 		m.notice = OffExport
 		return m, nil
 	case !m.stored:
-		m.notice = offUnsaid
+		m.notice = OffUnsaid
 		return m, nil
 	}
 	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID

@@ -13,9 +13,9 @@ import (
 	"cairn/ui/render"
 )
 
-// parentName is what the session is called that s was forked from; empty if it
+// ParentName is what the session is called that s was forked from; empty if it
 // was not, or if that one is deleted.
-func parentName(ctx context.Context, sessions Sessions, s harness.Session) (string, error) {
+func ParentName(ctx context.Context, sessions Sessions, s harness.Session) (string, error) {
 	if s.Parent == nil {
 		return "", nil
 	}
@@ -58,9 +58,9 @@ func (m Model) forkNth(arg string) (Model, tea.Cmd) {
 	n, ok := Which(arg)
 	switch {
 	case !ok:
-		m.notice = whichWords("fork")
+		m.notice = WhichWords("fork")
 	case !m.stored:
-		m.notice = offUnsaid
+		m.notice = OffUnsaid
 	case n > 1:
 		return m, m.nth(n, func(m Model, t tree.Turn) (Model, tea.Cmd) { return m.fork(origin(t.End), "") })
 	case m.turn.active() || m.open != nil || m.own.run != nil:
@@ -113,20 +113,27 @@ func (msg forkedMsg) apply(m Model) (Model, tea.Cmd) {
 func (m Model) branchOff(r harness.Record, text string) (Model, tea.Cmd) {
 	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
 	return m, func() tea.Msg {
-		of, err := tree.Previous(ctx, d.Transcript, id, r)
-		if err == nil && of.Record == 0 {
-			err = errFirst
-		}
-		if err != nil {
-			return forkedMsg{to: to, err: err}
-		}
-		s, err := d.Sessions.Fork(ctx, id, of, harness.Session{})
-		if err != nil {
-			err = fmt.Errorf("fork before message %d: %w", r.Seq, err)
-		}
+		s, err := ForkBefore(ctx, d, id, r)
 		return forkedMsg{to, s, text, err}
 	}
 }
 
-// errFirst says that nothing is before a message.
-var errFirst = errors.New("nothing was said before it: /new begins anew")
+// ForkBefore makes a session that goes its own way before a record, of which
+// [ErrFirst] says that it is the first of all.
+func ForkBefore(ctx context.Context, d Deps, id harness.SessionID, r harness.Record) (harness.Session, error) {
+	of, err := tree.Previous(ctx, d.Transcript, id, r)
+	if err == nil && of.Record == 0 {
+		err = ErrFirst
+	}
+	var s harness.Session
+	if err == nil {
+		s, err = d.Sessions.Fork(ctx, id, of, harness.Session{})
+	}
+	if err != nil {
+		return s, fmt.Errorf("fork before message %d: %w", r.Seq, err)
+	}
+	return s, nil
+}
+
+// ErrFirst says that nothing is before a message.
+var ErrFirst = errors.New("nothing was said before it: /new begins anew")

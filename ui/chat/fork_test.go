@@ -12,7 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
-	"cairn/storage/mem" //nolint:depguard // what stands behind the screen
+	"cairn/storage/mem"
 	"cairn/themes"
 	"cairn/ui/render"
 )
@@ -164,7 +164,7 @@ func TestWhatIsInheritedIsEditedInAForkOfItsOwn(t *testing.T) {
 	f, cmd = f.editNth("2")
 	f, _ = run(t, f, cmd)
 	f, cmd = f.resend("one, said better")
-	if f, want = run(t, f, cmd); want.Kind != WantNothing || f.notice != errFirst.Error() || f.box.Text() != "one" {
+	if f, want = run(t, f, cmd); want.Kind != WantNothing || !strings.HasSuffix(f.notice, ErrFirst.Error()) || f.box.Text() != "one" {
 		t.Errorf("wanted is %+v, and %q is said", want, f.notice)
 	}
 }
@@ -238,7 +238,7 @@ func TestWhatIsExportedIsTold(t *testing.T) {
 	}
 	m, _ := talk(t, d)
 	m.stored = false
-	if m, cmd := m.export(""); cmd != nil || m.notice != offUnsaid {
+	if m, cmd := m.export(""); cmd != nil || m.notice != OffUnsaid {
 		t.Errorf("of an empty chat it says %q", m.notice)
 	}
 }

@@ -109,7 +109,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actRules, "permissions", "Going places", 0, "", "ctrl+x p"),
 		b(actUsed, "used in the answer", "Going places", 0, "", "ctrl+x m"),
 		b(actTake, "take over", "Going places", 1, when(m.own.state == accessReader, offOwner), "ctrl+x t"),
-		b(actTree, "branches", "Going places", 0, when(m.stored, offUnsaid), "ctrl+x g"),
+		b(actTree, "branches", "Going places", 0, when(m.stored, OffUnsaid), "ctrl+x g"),
 		b(actAmend, "edit the last message, resend", "Going places", 0, m.fixed(), "ctrl+x e"),
 		b(actTakeBack, "take back the last message", "Going places", 0, m.fixed(), "ctrl+x z"),
 		b(actBringBack, "bring it back", "Going places", 0, m.fixed(), "ctrl+x y"),

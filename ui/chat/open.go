@@ -35,7 +35,7 @@ func (m Model) reload() tea.Cmd {
 		case err == nil:
 			out.session = &s
 			if out.records, out.err = d.Transcript.Tail(ctx, id, 0, firstPage); out.err == nil {
-				out.parent, out.err = parentName(ctx, d.Sessions, s)
+				out.parent, out.err = ParentName(ctx, d.Sessions, s)
 			}
 		case !errors.Is(err, harness.ErrNotFound):
 			out.err = err

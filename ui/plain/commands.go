@@ -74,6 +74,9 @@ func (p *plain) stop() {
 
 // command carries out a slash command.
 func (p *plain) command(c chat.Parsed) {
+	if p.branch(c) {
+		return
+	}
 	switch c.Name {
 	case "quit":
 		p.quit = true
@@ -101,8 +104,6 @@ func (p *plain) command(c chat.Parsed) {
 		p.remember(c.Arg)
 	case "copy":
 		p.copy(c.Arg)
-	case "retry":
-		p.retry()
 	case "model":
 		p.model(c.Arg)
 	case "runs":
@@ -215,42 +216,6 @@ func (p *plain) copy(arg string) {
 		text = blocks[n-1].Text
 	}
 	p.out.line(render.Safe(strings.TrimRight(text, "\n")))
-}
-
-// retry answers the last message again.
-func (p *plain) retry() {
-	if !p.owner {
-		p.say("read-only: /takeover takes the session over")
-		return
-	}
-	d := p.Chat
-	runs, err := d.Engine.List(p.ctx, harness.RunFilter{Session: p.session.ID, Unfinished: true})
-	if err != nil {
-		p.trouble(err)
-		return
-	}
-	if len(runs) > 0 {
-		handle, err := d.Engine.Resume(p.ctx, p.lease, runs[0].ID, harness.ResumeRetry)
-		if err != nil {
-			p.trouble(err)
-			return
-		}
-		p.see(handle, runs[0].Cursor, false)
-		return
-	}
-	if p.last == nil {
-		p.say("there is no message to answer again")
-		return
-	}
-	rec, err := d.Transcript.Record(p.ctx, p.session.ID, p.last.Seq)
-	if err == nil {
-		err = d.Transcript.MoveHead(p.ctx, p.lease, rec.Prev)
-	}
-	if err != nil {
-		p.trouble(err)
-		return
-	}
-	p.message(rec.Message.Text())
 }
 
 // model shows the session's model or changes it.

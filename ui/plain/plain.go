@@ -20,6 +20,7 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/chat"
+	"cairn/ui/chat/tree"
 	"cairn/ui/render"
 )
 
@@ -78,13 +79,12 @@ type plain struct {
 	owner   bool
 	setup   chat.Setup
 	queue   []string
-	held    []string        // lines typed meanwhile that come after the queue: a command, and what follows it
-	waits   harness.RunID   // the run that waits for a decision, if one does
-	kept    harness.Draft   // what is in the draft and not to be sent now
-	unsaved bool            // whether queue and kept differ from the stored draft
-	last    *harness.Record // the person's last message
-	answer  string          // the source of the last answer
-	failed  error           // why something is not stored
+	held    []string      // lines typed meanwhile that come after the queue: a command, and what follows it
+	waits   harness.RunID // the run that waits for a decision, if one does
+	kept    harness.Draft // what is in the draft and not to be sent now
+	unsaved bool          // whether queue and kept differ from the stored draft
+	answer  string        // the source of the last answer
+	failed  error         // why something is not stored
 	quit    bool
 	listed  []string // the ids of suggestions by their numbers, as listed last
 	greeted bool     // what is in the inbox was told
@@ -219,12 +219,12 @@ func (p *plain) heed(pause func() error) {
 // becomes of an unfinished run.
 func (p *plain) open(o chat.Open) error {
 	d := p.Chat
-	p.session, p.stored, p.owner, p.last, p.answer = o.Session, false, false, nil, ""
+	p.session, p.stored, p.owner, p.answer = o.Session, false, false, ""
 	p.queue, p.kept, p.unsaved, p.waits = nil, harness.Draft{}, false, ""
 	s, err := d.Sessions.Get(p.ctx, o.Session.ID)
 	switch {
 	case err == nil:
-		p.session, p.stored = s, s.Records > 0
+		p.session, p.stored = s, s.Records > 0 || s.Parent != nil
 	case !errors.Is(err, harness.ErrNotFound):
 		return err
 	}
@@ -258,11 +258,25 @@ func (p *plain) past() error {
 	if err != nil {
 		return err
 	}
-	if len(records) > 0 && records[0].Prev > 0 {
+	if len(records) == 0 {
+		return nil
+	}
+	before, err := tree.Previous(p.ctx, p.Chat.Transcript, p.session.ID, records[0])
+	if err != nil {
+		return err
+	}
+	if before.Record > 0 {
 		p.say("earlier messages are left out")
+	}
+	forked, err := chat.ParentName(p.ctx, p.Chat.Sessions, p.session)
+	if err != nil {
+		return err
 	}
 	for _, r := range records {
 		p.record(r)
+		if at := p.session.Parent; at != nil && tree.Origin(r) == *at {
+			p.say(chat.ForkedWords(p.session, forked))
+		}
 	}
 	return nil
 }
@@ -276,7 +290,6 @@ func (p *plain) record(r harness.Record) {
 	case msg.Mark == harness.MarkNotice:
 		p.say(msg.Text())
 	case msg.Role == harness.RoleUser:
-		p.last = &r
 		p.out.block("You", msg.Text())
 	case msg.Role == harness.RoleAssistant:
 		if text := msg.Text(); strings.TrimSpace(text) != "" {

@@ -22,24 +22,7 @@ func (p *plain) message(text string) {
 		p.say(fmt.Sprintf("queued (%d): a decision is waiting, and /continue shows it", len(p.queue)))
 		return
 	}
-	if p.setup.Run.Model == "" {
-		setup, err := d.Config(p.ctx, p.session)
-		if err != nil {
-			p.trouble(err)
-			return
-		}
-		p.setup = setup
-	}
-	switch s, err := d.Sessions.Get(p.ctx, p.session.ID); {
-	case err == nil: // it may have been changed elsewhere
-		p.session = s
-	case !errors.Is(err, harness.ErrNotFound):
-		p.trouble(err)
-	}
-	p.setup.Run.NoMemory = p.session.NoMemory
-	handle, err := d.Engine.Start(p.ctx, harness.StartRequest{
-		Lease: p.lease, Message: harness.UserText(text), Config: p.setup.Run, Request: harness.NewID(), Dir: d.Dir,
-	})
+	handle, err := p.begin(harness.UserText(text))
 	if errors.Is(err, harness.ErrAwaiting) {
 		p.queue, p.unsaved = append([]string{text}, p.queue...), true
 		p.saveNow()
@@ -61,6 +44,28 @@ func (p *plain) message(text string) {
 		p.trouble(err)
 	}
 	p.see(handle, 0, false)
+}
+
+// begin starts a run.
+func (p *plain) begin(msg harness.Message) (harness.RunHandle, error) {
+	d := p.Chat
+	if p.setup.Run.Model == "" {
+		setup, err := d.Config(p.ctx, p.session)
+		if err != nil {
+			return nil, err
+		}
+		p.setup = setup
+	}
+	switch s, err := d.Sessions.Get(p.ctx, p.session.ID); {
+	case err == nil: // it may have been changed elsewhere
+		p.session = s
+	case !errors.Is(err, harness.ErrNotFound):
+		p.trouble(err)
+	}
+	p.setup.Run.NoMemory = p.session.NoMemory
+	return d.Engine.Start(p.ctx, harness.StartRequest{
+		Lease: p.lease, Message: msg, Config: p.setup.Run, Request: harness.NewID(), Dir: d.Dir,
+	})
 }
 
 // retryQueue waits for the person before what could not be sent is tried
@@ -131,9 +136,6 @@ func (f *follower) event(e harness.Event) {
 	}
 	switch e.Type {
 	case harness.EventRunStarted:
-		if e.Message != nil {
-			p.last = &harness.Record{Seq: e.Record, Prev: max(e.Record-1, 0), Message: e.Message}
-		}
 	case harness.EventText:
 		f.text(e)
 	case harness.EventReset:

@@ -40,6 +40,7 @@ type Row struct {
 
 	depth  int  // how many branchings are between it and the left edge
 	leaves bool // it is the first of a branch that leaves another
+	tip    bool // no message of the person follows it
 }
 
 // textMax bounds how much of a message a row keeps, in bytes.
@@ -200,7 +201,7 @@ func (b *builder) rows() []Row {
 		v := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		n := b.nodes[v.node]
-		n.depth, n.leaves = v.depth, v.leaves
+		n.depth, n.leaves, n.tip = v.depth, v.leaves, len(n.children) == 0
 		if v.node > 0 || n.Head || len(n.children) > 1 || len(n.forks) > 0 {
 			rows = append(rows, n.Row)
 		}

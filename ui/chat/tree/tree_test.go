@@ -199,6 +199,33 @@ func TestBuildOfAFork(t *testing.T) {
 	}
 }
 
+func TestTips(t *testing.T) {
+	t.Parallel()
+	roots := new(log)
+	roots.turn(0, "first")
+	roots.turn(0, "first, said better")
+	straight := new(log)
+	straight.turn(straight.turn(0, "one"), "two")
+	for _, c := range []struct {
+		name string
+		log  *log
+		want string
+	}{
+		{"nothing", new(log), "0-0 "},
+		{"straight", straight, "1-3 "},
+		{"another beginning", roots, "1-1 3-3 "},
+		{"branches of branches", branched(), "3-5 9-9 11-11 13-15 "},
+	} {
+		got := ""
+		for _, tip := range Tips(build(t, c.log, harness.Session{})) {
+			got += fmt.Sprintf("%d-%d ", tip.First.Said.Record, tip.Last.Said.Record)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, not %s", c.name, got, c.want)
+		}
+	}
+}
+
 func TestTurnsBackAndForth(t *testing.T) {
 	t.Parallel()
 	l := branched()

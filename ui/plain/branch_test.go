@@ -1,0 +1,137 @@
+package plain_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"cairn/harness"
+	"cairn/ui/uitest"
+)
+
+// three stores a chat of three turns.
+func three(w *uitest.World) {
+	w.Tell("talk", "Stones", time.Now(), "one", "answer one", "two", "answer two", "three", "answer three")
+}
+
+// branch fails unless the branch of the session says what is wanted.
+func branch(t *testing.T, w *uitest.World, want string) {
+	t.Helper()
+	records, err := w.Store.Transcript().Tail(t.Context(), "talk", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, r := range records {
+		said = append(said, r.Message.Text())
+	}
+	if got := strings.Join(said, " | "); got != want {
+		t.Errorf("the branch is %q, not %q", got, want)
+	}
+}
+
+func TestBranchesInWords(t *testing.T) {
+	const whole = "one | answer one | two | answer two | three | answer three"
+	for _, c := range []struct {
+		name, typed, shows, branch string
+	}{
+		{"undo", "/undo", "took back message 5 and 1 message after it; /redo brings it back. It said:\nthree\n- the conversation ends with message 4 now: cairn: answer two", "one | answer one | two | answer two"},
+		{"undo of all", "/undo\n/undo\n/undo\n/undo", "the conversation is empty now\n> /undo\n- there is nothing to take back", ""},
+		{"redo", "/undo\n/undo\n/redo", "brought back 2 messages\n- the conversation ends with message 4 now", "one | answer one | two | answer two"},
+		{"nothing to redo", "/redo", "there is nothing to bring back", whole},
+		{"edit asks", "/edit 2\ntwo!", "- message 3 says:\ntwo\n- type what it is to say instead; an empty line leaves it\n> two!\ncairn: echo two!", "one | answer one | two! | echo two!"},
+		{"edit is left", "/edit\n\n", "type what it is to say instead", whole},
+		{"a command leaves the edit", "/edit\n/model", "the model is test/parrot", whole},
+		{"edit at once", "/edit three, said better", "cairn: echo three, said better", "one | answer one | two | answer two | three, said better | echo three, said better"},
+		{"edit one at once", "/edit 3 uno", "cairn: echo uno", "uno | echo uno"},
+		{"too far", "/edit 9", "only 3 messages of yours on this branch", whole},
+		{"retry", "/retry 2", "cairn: echo two", "one | answer one | two | echo two"},
+		{"not a number", "/retry x", "/retry 2 is about the message before your last one", whole},
+		{"tree", "/edit 2 zwei\n/retry\n/tree", "branches of this session:\n  1  from message 3, \"two\", to message 5, \"three\"\n  2  message 7: \"zwei\"\n  3  message 9: \"zwei\"\n- the conversation ends with message 10 now: cairn: echo zwei", "one | answer one | zwei | echo zwei"},
+		{"tree with a number", "/edit 2 zwei\n/tree 1", "the conversation ends with message 6 now: cairn: answer three", whole},
+		{"tree with a wrong number", "/tree 2", "/tree takes a number from 1 to 1", whole},
+		{"fork", "/fork 2\nmine", "forked from Stones at message 4\n- session talk stays as it is; open it again with: cairn -s talk\n> mine\ncairn: echo mine", whole},
+		{"edit before the fork", "/fork\n/edit 2 zwei", "cairn: echo zwei", whole},
+		{"undo before the fork", "/fork\n/undo", "this is where the fork begins", whole},
+		{"back from the fork", "/fork\n/new", "session new-1", whole},
+		{"export", "/export", "exporting is off in this chat", whole},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				three(w)
+				k := start(t, deps(w.Deps("talk", false)))
+				for line := range strings.SplitSeq(c.typed, "\n") {
+					k.say(line).wait(time.Second)
+				}
+				k.shows(c.shows)
+				branch(t, w, c.branch)
+			})
+		})
+	}
+}
+
+func TestForksAmongTheBranchesInWords(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		three(w)
+		if _, err := w.Store.Sessions().Fork(t.Context(), "talk", harness.Origin{Record: 2}, harness.Session{ID: "other"}); err != nil {
+			t.Fatal(err)
+		}
+		k := start(t, deps(w.Deps("talk", false)))
+		k.say("/tree").shows("  1  a fork, session other: \"Stones (fork)\"\n  2  from message 1, \"one\", to message 5, \"three\"")
+		k.say("/tree 1").shows("cairn, session other, \"Stones (fork)\"", "cairn -s talk")
+	})
+}
+
+func TestAnEditInPlainThatCannotBeSentIsKept(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		three(w)
+		d := w.Deps("talk", false)
+		d.Engine = uitest.Refusing{Engine: d.Engine}
+		k := start(t, deps(d))
+		k.say("/edit 2 zwei").shows("nothing was changed; your text is kept as a draft")
+		branch(t, w, "one | answer one | two | answer two | three | answer three")
+		if kept, err := w.Store.Drafts().Load(t.Context(), "talk"); err != nil || kept.Text != "zwei" {
+			t.Errorf("the draft is %+v (%v)", kept, err)
+		}
+	})
+}
+
+// TestAReaderInPlainMovesNothing has another program own the session.
+func TestAReaderInPlainMovesNothing(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		three(w)
+		start(t, deps(w.Deps("talk", false)))
+		k := start(t, deps(w.Deps("talk", false)))
+		for i, c := range []string{"/undo", "/redo", "/edit 2 zwei", "/retry"} {
+			k.say(c)
+			if n := strings.Count(k.out.String(), "read-only: /takeover takes the session over\n"); n != i+1 {
+				t.Fatalf("after %s it was said %d times:\n%s", c, n, k.out)
+			}
+		}
+		branch(t, w, "one | answer one | two | answer two | three | answer three")
+	})
+}
+
+func TestAnInterruptedAnswerIsDroppedInPlain(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		three(w)
+		k := start(t, deps(w.Deps("talk", false)))
+		w.Model.Then(uitest.Fails("the first half", "the line is dead"))
+		k.say("four").wait(time.Second).shows("The line is dead")
+		k.say("/redo").shows("an answer is unfinished: nothing follows it").say("/fork").shows("an answer is unfinished; /fork 2 forks before it")
+		k.say("/undo").shows("took back message 7")
+		branch(t, w, "one | answer one | two | answer two | three | answer three")
+	})
+}
+
+func TestExportInPlain(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		three(w)
+		d := deps(w.Deps("talk", false))
+		d.Chat.Export = func(_ context.Context, id harness.SessionID, to string) (string, error) {
+			return "/home/me/" + string(id) + "-" + to, nil
+		}
+		start(t, d).say("/export it.md").shows("exported to /home/me/talk-it.md")
+	})
+}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -50,7 +51,10 @@ func (a *Agent) document(ctx context.Context) (d snapshot.Document, err error) {
 	switch l := a.log.(type) {
 	case nil, Keeper:
 	case Documented:
-		if d, err = l.Document(ctx); err != nil {
+		switch d, err = l.Document(ctx); {
+		case errors.Is(err, harness.ErrNotFound):
+			d = snapshot.Document{} // nothing was said yet
+		case err != nil:
 			return d, err
 		}
 		d.Usage = more(d.Usage, used(d.Records))
@@ -110,7 +114,8 @@ func more(u, v harness.Usage) harness.Usage {
 // with another configuration, change the one in the snapshot: [snapshot.Load],
 // then [snapshot.Save]. Each extension that has saved state must be in o, or the
 // error is a [snapshot.ErrExtensions] that lists those missing. Artifacts go to
-// the Artifacts of the tools, if there are any. Checksums are verified
+// the Artifacts of the tools, if there are any. Limits that were learned of the
+// model count where they are stricter than Info. Checksums are verified
 // ([harness.ErrDamaged]), a later version is [harness.ErrNewer].
 //
 // A call that was under way at the save is not resumed.
@@ -178,6 +183,17 @@ func (a *Agent) restore(d snapshot.Document) error {
 	if a.o.MaxSteps == 0 {
 		a.o.MaxSteps = d.Config.Limits.Steps
 	}
+	learned := d.Learned[a.o.Info.ID]
+	a.o.Info.Window = lesser(a.o.Info.Window, learned.Window)
+	a.o.Info.MaxOutput = lesser(a.o.Info.MaxOutput, learned.Reply)
 	a.doc, a.history = d, d.Branch()
 	return loadExtensions(a.o.Extensions, d)
+}
+
+// lesser returns the stricter of two limits, of which 0 is unknown.
+func lesser(a, b int) int {
+	if a <= 0 || b <= 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }

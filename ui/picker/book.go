@@ -48,10 +48,14 @@ type book struct {
 }
 
 // newBook folds and sorts the sessions; it is called outside Update because it
-// looks at all of them.
-func newBook(sessions []harness.Session, o order) book {
+// looks at all of them. What was folded for the book before is not folded again.
+func newBook(sessions []harness.Session, o order, before book) book {
 	items := make([]item, len(sessions))
 	for i, s := range sessions {
+		if n, ok := before.place[s.ID]; ok && before.items[n].Title == s.Title && slices.Equal(before.items[n].Tags, s.Tags) {
+			items[i] = item{s, before.items[n].folded, before.items[n].tags}
+			continue
+		}
 		items[i] = newItem(s)
 	}
 	b := book{items: items}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -222,6 +223,26 @@ func sample() *store {
 	return f
 }
 
+// odd is a store with titles in many scripts, very long ones and hostile ones.
+func odd() *store {
+	f := &store{}
+	for i, title := range []string{
+		"", "   ", "شرح الفاتورة مع ضريبة القيمة المضافة للشركات الصغيرة", "👩‍👩‍👧‍👦🏳️‍🌈🇩🇪 family and flags 👍🏽", strings.Repeat("very long title ", 40),
+		strings.Repeat("長い題名", 40), "e" + strings.Repeat("\u0301", 40) + " zalgo", "tab\tand\nline\r\nend", "\x1b]0;owned\x07\x1b[31mred", "\u2066iso\u2069 \u202ertl",
+		"\xff\xfe broken", "x\u200by\u00adz",
+	} {
+		f.sessions = append(f.sessions, harness.Session{
+			ID: harness.SessionID(fmt.Sprintf("odd%d", i)), Title: title, Updated: before(time.Duration(i) * time.Minute), Messages: i,
+			Tags: []string{"テスト", "a\x1b[2J", strings.Repeat("t", 60)}, Preview: title + "\n\x9b2J", Dir: "/d\x1b]8;;x", Model: "m\u202e",
+			Owner: &harness.Holder{PID: 9, Terminal: "pts/\x1b[5m", Host: "h\u202e"},
+		})
+	}
+	return f
+}
+
+// noExport is an export that writes nothing.
+func noExport(_ context.Context, _ harness.SessionID, to string) (string, error) { return to, nil }
+
 // screen drives a Model as the root does.
 type screen struct {
 	testing.TB
@@ -320,7 +341,7 @@ func (s *screen) shows(texts ...string) *screen {
 	return s
 }
 
-func (s *screen) lacks(texts ...string) {
+func (s *screen) lacks(texts ...string) *screen {
 	s.Helper()
 	v := s.view()
 	for _, text := range texts {
@@ -328,6 +349,7 @@ func (s *screen) lacks(texts ...string) {
 			s.Errorf("the screen has %q:\n%s", text, v)
 		}
 	}
+	return s
 }
 
 func (s *screen) selectedIs(id harness.SessionID) {
@@ -340,8 +362,20 @@ func (s *screen) selectedIs(id harness.SessionID) {
 // golden compares the screen with a file, or writes it.
 func (s *screen) golden(name string) {
 	s.Helper()
+	s.goldenOf(name, s.view())
+}
+
+// marked is golden with the words that are pointed out in brackets.
+func (s *screen) marked(name string) {
+	s.Helper()
+	found := regexp.MustCompile(regexp.QuoteMeta(string(s.c.Theme.Paints.Match)) + `([^\x1b]*)\x1b\[0m`)
+	s.goldenOf(name, ansi.Strip(found.ReplaceAllString(s.View(s.window.width, s.window.height), "[$1]")))
+}
+
+func (s *screen) goldenOf(name, view string) {
+	s.Helper()
 	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, s.window.width, s.window.height))
-	lines := strings.Split(s.view(), "\n")
+	lines := strings.Split(view, "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}

@@ -83,14 +83,14 @@ func (m Model) viewKeys() []render.Binding {
 	case m.filter.Cursor() == len(m.filter.Text()):
 		peek = []string{"right"}
 	}
-	back := []string{"esc", "ctrl+c"}
+	back, look := []string{"esc", "ctrl+c"}, "preview"
 	if m.preview.peek {
-		back = append(back, "left")
+		back, look = append(back, "left"), "list"
 	}
 	return []render.Binding{
 		{Action: "picker.undo", Keys: offer, Help: "undo delete", Group: keyGroup, Off: undo},
 		{Action: "picker.actions", Keys: []string{"tab"}, Help: "actions", Group: keyGroup, Rank: 3, Off: none},
-		{Action: "picker.preview", Keys: peek, Help: "preview", Group: keyGroup, Rank: 4, Off: first(beside, none)},
+		{Action: "picker.preview", Keys: peek, Help: look, Group: keyGroup, Rank: 4, Off: first(beside, none)},
 		{Action: "picker.here", Keys: []string{"ctrl+o"}, Help: here, Group: keyGroup, Rank: 8, Off: nowhere},
 		{Action: "picker.sort", Keys: []string{"ctrl+t"}, Help: "sort", Group: keyGroup, Rank: 9, Off: unsorted},
 		{Action: "picker.trash", Keys: []string{"ctrl+a"}, Help: trash, Group: keyGroup, Rank: 7},
@@ -110,8 +110,8 @@ func (m Model) moveKeys() []render.Binding {
 	return []render.Binding{
 		{Action: "picker.up", Keys: []string{"up", "ctrl+p"}, Help: "up", Group: keyGroup},
 		{Action: "picker.down", Keys: []string{"down"}, Help: "down", Group: keyGroup},
-		{Action: "picker.preview-up", Keys: []string{"pgup"}, Help: "earlier in the preview", Group: keyGroup, Off: unseen},
-		{Action: "picker.preview-down", Keys: []string{"pgdown"}, Help: "later in the preview", Group: keyGroup, Rank: rank, Off: unseen},
+		{Action: "picker.preview-up", Keys: []string{"pgup"}, Help: "earlier messages", Group: keyGroup, Rank: rank, Off: unseen},
+		{Action: "picker.preview-down", Keys: []string{"pgdown"}, Help: "later messages", Group: keyGroup, Off: unseen},
 		{Action: "picker.page-up", Keys: []string{"ctrl+pgup", "pgup"}, Help: "a page up", Group: keyGroup},
 		{Action: "picker.page-down", Keys: []string{"ctrl+pgdown", "pgdown"}, Help: "a page down", Group: keyGroup},
 		{Action: "picker.first", Keys: []string{"home"}, Help: "first", Group: keyGroup},

@@ -92,7 +92,7 @@ func (m Model) load() (Model, tea.Cmd) {
 	}
 	m.loading = loading{n: m.loading.n + 1, busy: true}
 	ctx, sessions, n, filter := m.ctx, m.c.Sessions, m.loading.n, harness.SessionFilter{Deleted: m.show.trash}
-	order := m.show.order
+	order, before := m.show.order, m.list.book
 	if m.show.trash {
 		order = byUse
 	}
@@ -101,7 +101,7 @@ func (m Model) load() (Model, tea.Cmd) {
 		if err != nil {
 			return listed{n: n, err: fmt.Errorf("list sessions: %w", err)}
 		}
-		return listed{n: n, book: newBook(s, order)}
+		return listed{n: n, book: newBook(s, order, before)}
 	}
 }
 

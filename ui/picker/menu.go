@@ -1,6 +1,7 @@
 package picker
 
 import (
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -19,9 +20,19 @@ type menu struct {
 // inMenu is the name of an action in the menu, where it has a letter.
 func inMenu(action string) string { return "picker.menu-" + strings.TrimPrefix(action, "picker.") }
 
+// menuActs are the acts in the menu: all, with the reason why one does not work
+// now, but of a deleted session those that work.
+func (m Model) menuActs() []act {
+	acts := m.acts()
+	if m.show.trash {
+		acts = slices.DeleteFunc(acts, func(a act) bool { return a.Off != "" })
+	}
+	return acts
+}
+
 func (m Model) menuKeys() []render.Binding {
 	var out []render.Binding
-	for _, a := range m.acts() {
+	for _, a := range m.menuActs() {
 		out = append(out, render.Binding{Action: inMenu(a.Action), Keys: []string{a.letter}, Help: first(a.says, a.Help), Group: keyGroup, Off: a.Off})
 	}
 	return append(
@@ -40,7 +51,7 @@ func (m Model) openMenu() Model {
 }
 
 func (m Model) onMenuKey(action, off string) (Model, tea.Cmd, Intent) {
-	acts := m.acts()
+	acts := m.menuActs()
 	switch action {
 	case "picker.menu-close":
 		m.menu = menu{}
@@ -74,7 +85,7 @@ func (m Model) chosen(a act) (Model, tea.Cmd, Intent) {
 
 // menuLines are the selected row and below it what can be done to it.
 func (m Model) menuLines(width, height int) []string {
-	acts := m.acts()
+	acts := m.menuActs()
 	var out []string
 	if height > 1 {
 		out = append(out, m.row(m.list.at, width))

@@ -32,6 +32,9 @@ func TestGoldenScreens(t *testing.T) {
 			f := sample()
 			f.hits = []harness.Hit{{Session: "trip", Message: 4, Excerpt: "a blank VAT id is fine\noutside the EU"}, {Session: "gone", Message: 2, Excerpt: "because VAT"}}
 			open(t, f, w, h, func(c *Config) { c.Search = f }).keys("v", "a", "t", "down").golden("messages")
+			open(t, f, w, h, func(c *Config) { c.Search = f }).types("importer #bil").marked("found")
+			open(t, odd(), w, h).keys("down").golden("odd")
+			open(t, sample(), w, h).keys("right").golden("preview")
 		})
 	}
 }
@@ -254,12 +257,34 @@ func TestEverySizeHoldsEveryState(t *testing.T) {
 	t.Parallel()
 	f := sample()
 	f.hits = []harness.Hit{{Session: "hostile", Message: 1, Excerpt: "x\x1b[2Jy\nz"}}
-	states := [][]string{{}, {"end"}, {"down", "ctrl+d"}, {"down", "ctrl+r", "界", "👩‍👩‍👧", "\x1b"}, {"x", "\u202e", "界"}, {"ctrl+d"}, {"v", "end"}}
+	states := [][]string{
+		{},
+		{"end"},
+		{"down", "ctrl+d"},
+		{"down", "ctrl+r", "界", "👩‍👩‍👧", "\x1b"},
+		{"x", "\u202e", "界"},
+		{"ctrl+d"},
+		{"v", "end"},
+		{"tab"},
+		{"v", "end", "tab", "down"},
+		{"right"},
+		{"right", "pgup"},
+		{"pgup"},
+		{"end", "right"},
+		{"down", "ctrl+d", "ctrl+a"},
+		{"down", "ctrl+d", "ctrl+a", "tab"},
+		{"down", "tab", "e", "/"},
+		{"v", "end", "tab", "e"},
+		{"ctrl+o"},
+		{"ctrl+t", "ctrl+t"},
+		{"#", "b"},
+		{"end", "right", "x"},
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		w, h := rapid.IntRange(-1, 130).Draw(rt, "width"), rapid.IntRange(-1, 45).Draw(rt, "height")
 		g := *f
 		g.sessions = slices.Clone(f.sessions)
-		s := open(t, &g, w, h, func(c *Config) { c.Search = &g }).keys(rapid.SampledFrom(states).Draw(rt, "keys")...)
+		s := open(t, &g, w, h, func(c *Config) { c.Search, c.Dir, c.Export = &g, "/a\x1b[2J\u202eb", noExport }).keys(rapid.SampledFrom(states).Draw(rt, "keys")...)
 		check(rt, s.View(w, h), w, h)
 		if x, y, on := s.Cursor(); on && (x < 0 || x >= w || y < 0 || y >= h) {
 			rt.Fatalf("cursor %d,%d in %dx%d", x, y, w, h)

@@ -49,7 +49,7 @@ func (m Model) look() (Model, tea.Cmd) {
 	}
 	limit := previewRecords
 	if m.preview.of == k { // what was scrolled to stays
-		limit = max(limit, len(m.preview.records))
+		limit = max(limit, len(m.preview.records)+s.Records-m.preview.state)
 	} else {
 		m.preview.records, m.preview.failed, m.preview.laid, m.preview.up = nil, nil, laid{}, 0
 	}
@@ -94,7 +94,6 @@ func (m Model) onPreviewed(msg previewed) (Model, tea.Cmd) {
 	case msg.older:
 		m.preview.records = append(msg.records[:len(msg.records):len(msg.records)], m.preview.records...)
 		m.preview.first = len(msg.records) < previewMore
-		m.preview.laid.older = true
 	default:
 		m.preview.failed = msg.err
 		m.preview.records = msg.records
@@ -109,11 +108,14 @@ func (m Model) scrollPreview(by int) (Model, tea.Cmd) {
 	l := m.layout(m.window.width, m.window.height)
 	room := m.previewRoom(l)
 	most := max(len(m.preview.laid.lines)-room, 0)
-	m.preview.up = max(min(m.preview.up+by, most), 0)
-	if by > 0 && m.preview.up+room >= most {
-		return m.lookBack()
+	m.preview.up = max(min(m.preview.up, most)+by, 0)
+	if m.preview.up < most-room {
+		return m, nil
 	}
-	return m, nil
+	if m.preview.first {
+		m.preview.up = min(m.preview.up, most)
+	}
+	return m.lookBack() // what is beyond the start shows when it was read
 }
 
 // said is who spoke when, and what; the text is empty if there is nothing to

@@ -13,8 +13,8 @@ const saidLines = 300
 // something of it changes, not with each frame.
 type laid struct {
 	lines []string
-	match int // the line in which the found words are, -1 for none
-	older bool
+	ends  map[int]int // where in them the record of a number ends
+	match int         // the line in which the found words are, -1 for none
 	of    laidOf
 }
 
@@ -40,17 +40,19 @@ func (m Model) laidPreview(l layout) Model {
 	if next.of == p.laid.of {
 		return m
 	}
-	before, grew := p.laid, len(next.lines)-len(p.laid.lines)
+	before := p.laid.of
 	p.laid = next
 	room := m.previewRoom(l)
-	switch {
-	case before.of.of != k || before.of.records == 0:
+	switch end, there := next.ends[before.last]; {
+	case before.of != k || before.records == 0:
 		p.up = 0
 		if k.message > 0 && next.match >= 0 { // the words found are on the screen
 			p.up = max(len(next.lines)-next.match-max(room*2/3, 1), 0)
 		}
-	case p.up > 0 && !before.older:
-		p.up += grew
+	case !there: // another branch is on screen now
+		p.up = 0
+	case p.up > 0: // more was said below what is read
+		p.up += len(next.lines) - end
 	}
 	p.up = max(min(p.up, len(next.lines)-room), 0)
 	return m
@@ -67,11 +69,12 @@ func (m Model) layPreview(width int) laid {
 	if of == p.laid.of {
 		return p.laid
 	}
-	out := laid{of: of, match: -1}
+	out := laid{of: of, match: -1, ends: map[int]int{}}
 	paints, words := m.c.Theme.Paints, m.list.query.words
 	for i, r := range p.records {
 		who, text := m.said(r)
 		if text == "" {
+			out.ends[r.Seq] = len(out.lines)
 			continue
 		}
 		if len(out.lines) > 0 {
@@ -89,6 +92,7 @@ func (m Model) layPreview(width int) laid {
 			}
 			out.lines = append(out.lines, paintFound(line, spans, "", paints.Match))
 		}
+		out.ends[r.Seq] = len(out.lines)
 	}
 	return out
 }
@@ -122,8 +126,20 @@ func (m Model) previewHead(s harness.Session, known bool, width, height int) []s
 	for _, f := range m.facts(s) {
 		head = append(head, p.Muted.On(m.oneLine(f, width)))
 	}
-	head = head[:min(len(head), max(height/2, 1))]
-	return append(head, "")
+	return append(head[:min(len(head), max(height/2, 1))], "")
+}
+
+// further says where there is more to read than is shown, in the line between
+// the two parts of the preview.
+func (m Model) further(above, below bool) string {
+	var up, down string
+	if o := m.c.Theme.Ornaments; above {
+		up = o.Up + " earlier"
+	}
+	if o := m.c.Theme.Ornaments; below {
+		down = o.Down + " later"
+	}
+	return m.c.Theme.Paints.Muted.On(m.dotted(up, down))
 }
 
 // heading is a title in which the words of the search box are pointed out.
@@ -144,22 +160,26 @@ func (m Model) previewPane(width, height int) []string {
 	if room <= 0 {
 		return head[:max(height, 0)]
 	}
-	return append(head, m.ending(s, k, width, room)...)
+	lines, above, below := m.ending(s, k, width, room)
+	head[len(head)-1] = m.further(above, below)
+	return append(head, lines...)
 }
 
-// ending is the part of the last messages that is scrolled to.
-func (m Model) ending(s harness.Session, k key, width, height int) []string {
+// ending is the part of the last messages that is scrolled to, and whether
+// there are lines before and after it.
+func (m Model) ending(s harness.Session, k key, width, height int) (lines []string, above, below bool) {
 	switch {
 	case m.c.Transcript == nil:
-		lines, _ := widget.Lines(s.Preview, width, height)
-		return lines
+		lines, below = widget.Lines(s.Preview, width, height)
+		return lines, false, below
 	case m.preview.of != k || m.preview.busy && m.preview.records == nil:
-		return nil
+		return nil, false, false
 	case m.preview.failed != nil:
-		lines, _ := widget.Lines(m.c.Words(m.preview.failed), width, height)
-		return lines
+		lines, _ = widget.Lines(m.c.Words(m.preview.failed), width, height)
+		return lines, false, false
 	}
-	lines := m.layPreview(width).lines
-	end := max(len(lines)-m.preview.up, min(height, len(lines)))
-	return lines[max(end-height, 0):end]
+	all := m.layPreview(width).lines
+	end := max(len(all)-m.preview.up, min(height, len(all)))
+	start := max(end-height, 0)
+	return all[start:end], start > 0 || !m.preview.first && len(all) > 0, end < len(all)
 }

@@ -58,7 +58,7 @@ func (m Model) settled() Model {
 	m = m.kept()
 	l := m.layout(m.window.width, m.window.height)
 	m.list.top = m.list.scrolled(l.list, l.headings)
-	m.menu.top = widget.Scroll(m.menu.top, m.menu.at, len(m.acts()), max(l.list-1, 1))
+	m.menu.top = widget.Scroll(m.menu.top, m.menu.at, len(m.menuActs()), max(l.list-1, 1))
 	return m.laidPreview(l)
 }
 

@@ -1,0 +1,144 @@
+package picker
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+)
+
+// slow is a search that takes its time unless it is stopped.
+type slow struct {
+	mu      sync.Mutex
+	begun   []string
+	stopped []string
+	takes   time.Duration
+}
+
+func (f *slow) Search(ctx context.Context, query string, _ int) ([]harness.Hit, error) {
+	f.mu.Lock()
+	f.begun = append(f.begun, query)
+	f.mu.Unlock()
+	select {
+	case <-time.After(f.takes):
+		return []harness.Hit{{Session: "trip", Message: 4, Excerpt: "found by " + query}}, nil
+	case <-ctx.Done():
+		f.mu.Lock()
+		f.stopped = append(f.stopped, query)
+		f.mu.Unlock()
+		return nil, ctx.Err()
+	}
+}
+
+// live runs the commands of a screen as the program does: each on its own.
+type live struct {
+	*screen
+	messages chan tea.Msg
+}
+
+func openLive(t *testing.T, search harness.Searcher) *live {
+	s := open(t, sample(), 80, 24, func(c *Config) { c.Search = search })
+	s.found.pause = searchPause
+	return &live{s, make(chan tea.Msg, 100)}
+}
+
+func (l *live) run(cmds ...tea.Cmd) {
+	for _, cmd := range cmds {
+		if cmd != nil {
+			go func() { l.messages <- cmd() }()
+		}
+	}
+}
+
+// key presses a key and lets time pass.
+func (l *live) key(name string, then time.Duration) {
+	l.send(keyMsg(name))
+	l.flush()
+	l.pass(then)
+}
+
+func (l *live) flush() {
+	l.run(l.cmds...)
+	l.cmds = nil
+}
+
+func (l *live) pass(d time.Duration) {
+	for end := time.After(d); ; {
+		select {
+		case msg := <-l.messages:
+			switch msg := msg.(type) {
+			case nil:
+			case tea.BatchMsg:
+				l.run(msg...)
+			default:
+				l.send(msg)
+				l.flush()
+			}
+		case <-end:
+			synctest.Wait()
+			return
+		}
+	}
+}
+
+func TestMessagesAreSearchedWhenTypingRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &slow{takes: 10 * time.Millisecond}
+		l := openLive(t, f)
+		for _, k := range []string{"z", "e", "b"} {
+			l.key(k, searchPause/2)
+		}
+		if len(f.begun) != 0 {
+			t.Errorf("while typing it searched %q", f.begun)
+		}
+		l.pass(searchPause)
+		if !slices.Equal(f.begun, []string{"zeb"}) {
+			t.Errorf("searched %q", f.begun)
+		}
+		l.shows("found by zeb")
+	})
+}
+
+func TestASearchForEarlierWordsIsStoppedAndItsHitsAreNotShown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &slow{takes: time.Second}
+		l := openLive(t, f)
+		l.key("z", 2*searchPause)
+		l.shows("searching")
+		l.key("e", 2*searchPause)
+		if !slices.Equal(f.begun, []string{"z", "ze"}) || !slices.Equal(f.stopped, []string{"z"}) {
+			t.Errorf("begun %q, stopped %q", f.begun, f.stopped)
+		}
+		l.pass(2 * time.Second)
+		l.shows("found by ze").lacks("searching")
+		l.key("backspace", 0)
+		l.shows("found by ze") // its excerpt has a z
+		l.key("x", 0)
+		l.lacks("found by")
+		l.pass(2 * time.Second)
+		l.shows("found by zx")
+		l.key("ctrl+u", 0)
+		l.lacks("found by", "IN MESSAGES")
+	})
+}
+
+func TestLeavingTheScreenStopsItsSearch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &slow{takes: time.Hour}
+		l := openLive(t, f)
+		l.key("z", 2*searchPause)
+		l.key("esc", time.Second)
+		if !slices.Equal(f.stopped, []string{"z"}) || l.last != (Back{}) {
+			t.Errorf("stopped %q, esc gives %#v", f.stopped, l.last)
+		}
+	})
+}

@@ -147,7 +147,7 @@ func (d *DB) openApart(path string, readOnly bool) error {
 		Timeout: boltWait, FreelistType: bbolt.FreelistMapType, ReadOnly: readOnly, NoSync: true,
 	})
 	if err == nil {
-		d.handle = &handle{db: db}
+		d.handle = &handle{db: &boltFile{DB: db}}
 	}
 	return err
 }

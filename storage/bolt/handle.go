@@ -30,7 +30,37 @@ const (
 // this process knows.
 type handle struct {
 	lock *fileLock
-	db   *bbolt.DB
+	db   *boltFile
+}
+
+// boltFile is an open database file.
+type boltFile struct {
+	*bbolt.DB
+	// file is what the DB uses; nil for a copy that nobody else knows.
+	file *os.File
+	// stuck says that a transaction began and got no further.
+	stuck bool
+}
+
+// Begin begins a transaction. It panics if the first pages cannot be read, which
+// happens when somebody cuts the file while it is open.
+func (f *boltFile) Begin(writable bool) (*bbolt.Tx, error) {
+	f.stuck = true
+	t, err := f.DB.Begin(writable)
+	f.stuck = false
+	return t, err
+}
+
+// Close closes the file. A DB that is stuck has kept its own locks and would wait
+// for them for ever, so that only what it opened is closed.
+func (f *boltFile) Close() error {
+	switch {
+	case !f.stuck:
+		return f.DB.Close()
+	case f.file == nil:
+		return nil
+	}
+	return f.file.Close()
 }
 
 // open makes d.handle usable. It keeps one that is open unless somebody waits.
@@ -96,7 +126,7 @@ func (d *DB) openLocked(ctx context.Context) (err error) {
 }
 
 // openBolt opens the checked file. bbolt panics on damage of the free list.
-func (d *DB) openBolt() (db *bbolt.DB, err error) {
+func (d *DB) openBolt() (opened *boltFile, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var file *os.File
 	defer func() {
@@ -106,7 +136,7 @@ func (d *DB) openBolt() (db *bbolt.DB, err error) {
 			err = errors.Join(d.damaged("the free list", fmt.Sprint(p)), file.Close())
 		}
 	}()
-	db, err = bbolt.Open(d.path, 0o600, &bbolt.Options{
+	db, err := bbolt.Open(d.path, 0o600, &bbolt.Options{
 		Timeout: boltWait, FreelistType: bbolt.FreelistMapType, NoStatistics: true,
 		OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
 			// The file was there a moment ago. Making it anew would replace a
@@ -119,7 +149,7 @@ func (d *DB) openBolt() (db *bbolt.DB, err error) {
 	if err != nil {
 		return nil, d.unusable(err)
 	}
-	return db, nil
+	return &boltFile{DB: db, file: file}, nil
 }
 
 // keep leaves the handle open for a moment, unless somebody waits for it or is

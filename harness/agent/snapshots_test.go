@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -225,6 +226,73 @@ func TestOfTwoAgentsOnOneSnapshotTheSecondIsTold(t *testing.T) {
 		closed(t, a)
 		closed(t, b)
 	}
+}
+
+// takenOver has turns in a conversation that somebody else has turns in, too: it
+// opens it again whenever that was first. It returns what was acknowledged.
+func takenOver(ctx context.Context, s snapshot.Store, who string, turns int) (said []string, lost int, err error) {
+	o := agent.Options{Model: answering(echo)}
+	for len(said) < turns {
+		a, err := agent.Open(ctx, agent.Session{ID: "x", Store: agent.Snapshots(s)}, o)
+		if err != nil {
+			return said, lost, err
+		}
+		for len(said) < turns {
+			text := fmt.Sprint(who, " ", len(said))
+			_, err = a.Stream(ctx, text, func(e harness.Event) {
+				if e.Type == harness.EventRunStarted {
+					said = append(said, text)
+				}
+			})
+			if err != nil {
+				break
+			}
+		}
+		if errors.Is(err, harness.ErrLost) {
+			lost, err = lost+1, nil
+		}
+		if err := errors.Join(err, a.Close()); err != nil {
+			return said, lost, err
+		}
+	}
+	return said, lost, nil
+}
+
+func TestTurnsOfTwoWritersAreAllKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	type outcome struct {
+		said []string
+		lost int
+		err  error
+	}
+	outcomes := make(chan outcome)
+	for _, who := range []string{"a", "b"} {
+		s := directory(t, dir)
+		go func() {
+			said, lost, err := takenOver(t.Context(), s, who, 25)
+			outcomes <- outcome{said, lost, err}
+		}()
+	}
+	var all []string
+	lost := 0
+	for range 2 {
+		o := <-outcomes
+		if o.err != nil {
+			t.Error(o.err)
+		}
+		all, lost = append(all, o.said...), lost+o.lost
+	}
+	got := map[string]int{}
+	for _, r := range stored(t, directory(t, dir)).Records {
+		got[r.Message.Text()]++
+	}
+	for _, text := range all {
+		if got[text] != 1 {
+			t.Errorf("%q was acknowledged and is there %d times", text, got[text])
+		}
+	}
+	t.Logf("%d turns, %d takeovers", len(all), lost)
 }
 
 func TestSavedIntoItsOwnStoreAnAgentGoesOn(t *testing.T) {

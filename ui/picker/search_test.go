@@ -36,6 +36,13 @@ func (f *slow) Search(ctx context.Context, query string, _ int) ([]harness.Hit, 
 	}
 }
 
+// saw are the queries that it began with and those that were stopped.
+func (f *slow) saw() (begun, stopped []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.begun), slices.Clone(f.stopped)
+}
+
 // live runs the commands of a screen as the program does: each on its own.
 type live struct {
 	*screen
@@ -95,12 +102,12 @@ func TestMessagesAreSearchedWhenTypingRests(t *testing.T) {
 		for _, k := range []string{"z", "e", "b"} {
 			l.key(k, searchPause/2)
 		}
-		if len(f.begun) != 0 {
-			t.Errorf("while typing it searched %q", f.begun)
+		if begun, _ := f.saw(); len(begun) != 0 {
+			t.Errorf("while typing it searched %q", begun)
 		}
 		l.pass(searchPause)
-		if !slices.Equal(f.begun, []string{"zeb"}) {
-			t.Errorf("searched %q", f.begun)
+		if begun, _ := f.saw(); !slices.Equal(begun, []string{"zeb"}) {
+			t.Errorf("searched %q", begun)
 		}
 		l.shows("found by zeb")
 	})
@@ -114,8 +121,8 @@ func TestASearchForEarlierWordsIsStoppedAndItsHitsAreNotShown(t *testing.T) {
 		l.key("z", 2*searchPause)
 		l.shows("searching")
 		l.key("e", 2*searchPause)
-		if !slices.Equal(f.begun, []string{"z", "ze"}) || !slices.Equal(f.stopped, []string{"z"}) {
-			t.Errorf("begun %q, stopped %q", f.begun, f.stopped)
+		if begun, stopped := f.saw(); !slices.Equal(begun, []string{"z", "ze"}) || !slices.Equal(stopped, []string{"z"}) {
+			t.Errorf("begun %q, stopped %q", begun, stopped)
 		}
 		l.pass(2 * time.Second)
 		l.shows("found by ze").lacks("searching")
@@ -137,8 +144,8 @@ func TestLeavingTheScreenStopsItsSearch(t *testing.T) {
 		l := openLive(t, f)
 		l.key("z", 2*searchPause)
 		l.key("esc", time.Second)
-		if !slices.Equal(f.stopped, []string{"z"}) || l.last != (Back{}) {
-			t.Errorf("stopped %q, esc gives %#v", f.stopped, l.last)
+		if _, stopped := f.saw(); !slices.Equal(stopped, []string{"z"}) || l.last != (Back{}) {
+			t.Errorf("stopped %q, esc gives %#v", stopped, l.last)
 		}
 	})
 }

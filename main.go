@@ -21,11 +21,14 @@ import (
 	"cairn/harness/agent"
 	"cairn/harness/memory"
 	"cairn/harness/memory/distill"
+	"cairn/harness/memory/title"
 	"cairn/harness/model"
 	"cairn/harness/model/choose"
 	"cairn/harness/model/offline"
 	"cairn/harness/policy"
 	"cairn/harness/run"
+	"cairn/harness/snapshot"
+	"cairn/harness/snapshot/bucket"
 	"cairn/harness/tool"
 	"cairn/harness/tool/recall"
 	"cairn/harness/tool/standard"
@@ -54,6 +57,7 @@ func main() {
 		Agent:     agent.Version,
 		OpenStore: openStore, CheckStore: checkStore,
 		BackupStore: backupStore, RestoreStore: restoreStore, CompactStore: compactStore,
+		MigrateStore: migrateStore, RebuildStore: rebuildStore, OpenSnapshots: openSnapshots,
 		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
 			engine, _, err := p.newEngine(s, setup)
@@ -133,7 +137,12 @@ func openDB(dir string, o cli.StoreOptions) (*bolt.DB, error) {
 }
 
 func dbOptions(o cli.StoreOptions) bolt.Options {
-	return bolt.Options{Now: o.Now, Logger: o.Log, Purpose: o.Purpose, Terminal: o.Terminal}
+	return bolt.Options{Now: o.Now, Logger: o.Log, Purpose: o.Purpose, Terminal: o.Terminal, Notify: func(n bolt.Notice) {
+		// On a network file system the warning is no news to each command.
+		if o.Notify != nil && (o.Interactive || n.Kind != bolt.NoticeNetwork) {
+			o.Notify(n.Text)
+		}
+	}}
 }
 
 // backupStore, restoreStore and compactStore keep the database of a directory.
@@ -156,6 +165,12 @@ func compactStore(ctx context.Context, dir string, o cli.StoreOptions) (before, 
 	}
 	before, after, err = db.Compact(ctx)
 	return before, after, errors.Join(err, db.Close())
+}
+
+// openSnapshots opens a place of snapshots. A bucket stays open to the end of the
+// program: one command uses one.
+func openSnapshots(ctx context.Context, address string) (snapshot.Store, error) {
+	return bucket.Open(ctx, address)
 }
 
 // housekeepAfter is how long after the start the database is looked after: the
@@ -187,34 +202,23 @@ func housekeep(ctx context.Context, s cli.Store, d *distill.Distiller, logger *s
 
 // checkStore reads everything in the database of a directory.
 func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
-	path := filepath.Join(dir, bolt.FileName)
-	if _, err := os.Stat(path); os.IsNotExist(err) {
-		return cli.StoreReport{}, fmt.Errorf("check %s: %w", path, harness.ErrNotFound)
+	i, err := bolt.Inspect(ctx, filepath.Join(dir, bolt.FileName), bolt.Options{Purpose: "check"})
+	return cli.StoreReport(i), err
+}
+
+// migrateStore and rebuildStore change the database of a directory on a copy.
+func migrateStore(ctx context.Context, dir string, o cli.StoreOptions) (cli.StoreMigration, error) {
+	m, err := bolt.Migrate(ctx, filepath.Join(dir, bolt.FileName), dbOptions(o))
+	return cli.StoreMigration{From: m.From, To: m.To, Counts: m.Counts, Kept: m.Kept}, err
+}
+
+func rebuildStore(ctx context.Context, dir string, o cli.StoreOptions) (cli.StoreRebuilt, error) {
+	r, err := bolt.RebuildLists(ctx, filepath.Join(dir, bolt.FileName), dbOptions(o))
+	out := cli.StoreRebuilt{Missing: r.Missing, Counts: r.Counts, Kept: r.Kept}
+	for _, l := range r.Lists {
+		out.Lists = append(out.Lists, cli.StoreList(l))
 	}
-	db, err := bolt.Open(path, bolt.Options{Purpose: "check"}) //nolint:contextcheck // opening is bounded by itself
-	if err != nil {
-		return cli.StoreReport{}, err
-	}
-	defer db.Close() //nolint:errcheck // it was only read
-	report, err := db.Check(ctx)
-	if err == nil && len(report.Problems) > 0 {
-		err = fmt.Errorf("check %s: %w: %s", path, harness.ErrDamaged, strings.Join(report.Problems, "; "))
-	}
-	if err != nil {
-		return cli.StoreReport{}, err
-	}
-	n, err := db.Stats(ctx)
-	if err != nil {
-		return cli.StoreReport{}, err
-	}
-	sessions, err := db.Sessions().List(ctx, harness.SessionFilter{})
-	messages := 0
-	for _, s := range sessions {
-		messages += s.Messages
-	}
-	return cli.StoreReport{
-		Path: path, Bytes: n.Size, Schema: n.Schema, Sessions: n.Sessions, Messages: messages, Facts: n.Facts, Notes: n.Notes,
-	}, err
+	return out, err
 }
 
 // tools are those that the model is offered. What the keys are is told in no
@@ -308,18 +312,35 @@ func (p *program) distiller(c cli.ChatSetup) *distill.Distiller {
 	if c.Setup.Distill == distill.Off || c.Store.Facts == nil || c.Store.Inbox == nil {
 		return nil
 	}
-	env := p.environment(c.Setup)
 	return &distill.Distiller{
 		Inbox: c.Store.Inbox, Facts: c.Store.Facts, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions,
 		Owners: c.Store.Owners, Run: c.Store.Native.(stores).journal.Get, Mode: c.Setup.Distill, Holder: c.Holder, Now: c.Setup.Now, Log: c.Setup.Log,
-		Model: func(ctx context.Context, s harness.Session) (model.Model, model.Info, string, error) {
-			set, err := settle(ctx, c, env, s)
-			if err != nil {
-				return nil, model.Info{}, "", err
-			}
-			m, info, err := choose.Build(ctx, set.Run.Model, env)
-			return m, info, set.Run.Model, err
-		},
+		Model: p.own(c),
+	}
+}
+
+// titler names conversations; nil if nobody wants that.
+func (p *program) titler(c cli.ChatSetup) func(context.Context, harness.SessionID) error {
+	if c.Setup.Config.Title != cli.TitleModel {
+		return nil
+	}
+	t := title.Titler{
+		Sessions: c.Store.Sessions, Transcript: c.Store.Transcript, Model: p.own(c), Book: c.Store.Ledger.Book, Log: c.Setup.Log,
+	}
+	return t.Session
+}
+
+// own returns the model that a session talks to, for what is asked of it beside
+// the conversation.
+func (p *program) own(c cli.ChatSetup) func(context.Context, harness.Session) (model.Model, model.Info, string, error) {
+	env := p.environment(c.Setup)
+	return func(ctx context.Context, s harness.Session) (model.Model, model.Info, string, error) {
+		set, err := settle(ctx, c, env, s)
+		if err != nil {
+			return nil, model.Info{}, "", err
+		}
+		m, info, err := choose.Build(ctx, set.Run.Model, env)
+		return m, info, set.Run.Model, err
 	}
 }
 
@@ -340,11 +361,11 @@ func (p *program) deps(c cli.ChatSetup, engine harness.Engine, set *tool.Set) ui
 	return ui.Deps{
 		Engine: engine, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
-		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Distill: distil(p.distiller(c)), Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
+		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Distill: distil(p.distiller(c)), Title: p.titler(c), Export: c.Export, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
 		Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
 		User: c.Setup.Getenv("USER"), Tools: toolLines(set),
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
-		Notices: c.Notices, Getenv: c.Setup.Getenv, Now: c.Setup.Now, Log: c.Setup.Log, Keys: c.Setup.Config.Bindings(),
+		Notices: c.Notices, Told: c.Told, Getenv: c.Setup.Getenv, Now: c.Setup.Now, Log: c.Setup.Log, Keys: c.Setup.Config.Bindings(),
 		NewSession: func() harness.Session {
 			return harness.Session{ID: harness.SessionID(harness.NewID()), Dir: c.Session.Dir}
 		},
@@ -425,16 +446,8 @@ func settle(ctx context.Context, c cli.ChatSetup, env choose.Env, s harness.Sess
 
 // actions are the names of the actions that keys can be given to.
 func actions() []string {
-	bindings := append(chat.Actions(), picker.Model{}.Bindings()...)
-	bindings = append(bindings, browser.Model{}.Bindings()...)
-	bindings = append(bindings, runs.Actions()...)
-	bindings = append(bindings, overlay.PermissionActions()...)
-	// A screen tells the keys of its present state; these are of the others.
-	names := []string{
-		"picker.save", "picker.discard", "picker.forget-facts",
-		"browser.save", "browser.discard", "browser.leave", "browser.editor", "browser.next-field", "browser.previous-field",
-		"browser.keep-filter", "browser.clear-filter", "browser.restore-revision", "browser.revert", "browser.yes",
-	}
+	bindings := slices.Concat(chat.Actions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions())
+	var names []string
 	for _, b := range bindings {
 		names = append(names, b.Action)
 	}

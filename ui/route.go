@@ -93,6 +93,8 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m, cmd
 	case chat.WantPermissions:
 		return m.openPermissions()
+	case chat.WantOpen:
+		return m.change(want.Open)
 	case chat.WantNew:
 		return m.change(chat.Open{Session: m.deps.NewSession(), New: true})
 	case chat.WantHelp:
@@ -277,6 +279,8 @@ func (m Model) toPicker(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch want := want.(type) {
 	case picker.Open:
 		next, more = m.change(chat.Open{Session: harness.Session{ID: want.Session}, Record: want.Message})
+	case picker.Copy:
+		more = clipboard(want.Text)
 	case picker.NewChat:
 		next, more = m.change(chat.Open{Session: m.deps.NewSession(), New: true})
 	case picker.Back:

@@ -27,8 +27,8 @@ import (
 )
 
 // Deps are what the program is made of. Search, Facts, Notes, Inbox, Distill,
-// Grants, Rules, CheckRule, Tools, User, Keys, Notices and HelpNotes may be left
-// out.
+// Title, Export, Grants, Rules, CheckRule, Tools, User, Keys, Notices, Told and
+// HelpNotes may be left out.
 type Deps struct {
 	Engine     harness.Engine
 	Transcript harness.Transcript
@@ -44,6 +44,10 @@ type Deps struct {
 	// Distill reads what was said in a session since it was read last for what
 	// is worth keeping; see [chat.Deps]. Without it nothing is suggested.
 	Distill func(ctx context.Context, l harness.Lease) (chat.Distilled, error)
+	// Title has a model name a session, and Export writes one to a file; see
+	// [chat.Deps].
+	Title  func(ctx context.Context, id harness.SessionID) error
+	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
 	// Grants are the standing permissions. Rules are those in force besides
 	// them, for the person to see; CheckRule says what is wrong with the text
 	// of one.
@@ -75,8 +79,9 @@ type Deps struct {
 	Pick bool
 	// Prompt is sent at once.
 	Prompt string
-	// Notices are said once, below the conversation.
+	// Notices are said once, below the conversation. Told brings more of them.
 	Notices []string
+	Told    <-chan string
 	// HelpNotes are lines below the keys in the help.
 	HelpNotes []string
 	// Getenv tells which editor the person uses; nil means the default one.
@@ -156,7 +161,7 @@ func New(ctx context.Context, d Deps) Model {
 	m.look = newLook(d, true)
 	m.lists.picker = picker.New(ctx, picker.Config{
 		Sessions: d.Sessions, Transcript: d.Transcript, Search: d.Search, Facts: d.Facts, Self: d.Holder, Theme: m.look.theme,
-		Now: d.Now, Words: Words, Keys: d.Keys,
+		Export: d.Export, Dir: d.Dir, Now: d.Now, Words: Words, Keys: d.Keys,
 	})
 	m.lists.browser = browser.New(ctx, browser.Config{
 		Facts: d.Facts, Notes: d.Notes, Inbox: d.Inbox, Sessions: d.Sessions, Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
@@ -198,7 +203,7 @@ func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
-		Inbox: d.Inbox, Distill: d.Distill, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
+		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
 	if d.Facts != nil {
 		deps.Facts = d.Facts
@@ -211,7 +216,7 @@ func chatDeps(d Deps) chat.Deps {
 
 // Init implements [tea.Model].
 func (m Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.chat.Init(), watch(m.ctx, m.deps.Watcher)}
+	cmds := []tea.Cmd{m.chat.Init(), watch(m.ctx, m.deps.Watcher), listen(m.ctx, m.deps.Told)}
 	if m.front == frontPicker {
 		cmds = append(cmds, func() tea.Msg { return pickMsg{} })
 	}
@@ -294,6 +299,9 @@ func (m Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.restyle(msg.Dark), nil
 	case watchMsg:
 		return m.changed(msg)
+	case toldMsg:
+		m.chat = m.chat.Hint(string(msg))
+		return m, listen(m.ctx, m.deps.Told)
 	case pickMsg:
 		return m.want(chat.Intent{Kind: chat.WantSessions})
 	}

@@ -45,6 +45,27 @@ func (msg watchMsg) await(ctx context.Context) tea.Cmd {
 	}
 }
 
+// toldMsg is a sentence for the person from another part of the program.
+type toldMsg string
+
+// listen waits for the next such sentence; of nobody it hears none.
+func listen(ctx context.Context, told <-chan string) tea.Cmd {
+	if told == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		select {
+		case text, ok := <-told:
+			if !ok {
+				return nil
+			}
+			return toldMsg(text)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
 // changed tells all chats and the screen in front that the store changed.
 func (m Model) changed(msg watchMsg) (tea.Model, tea.Cmd) {
 	if msg.err != nil {

@@ -257,6 +257,21 @@ func (m Model) SetTheme(t *themes.Theme) Model {
 	return m.laid()
 }
 
+// Actions are the keys of the screen in all its states, for the names that the
+// configuration may use.
+func Actions() []render.Binding {
+	var m Model
+	actions := m.Bindings()
+	for _, keys := range [][]render.Binding{m.formKeys(), m.historyKeys(), m.filterKeys(), m.viewKeys(), m.chooseKeys(), m.confirmKeys()} {
+		for _, b := range keys {
+			if !slices.ContainsFunc(actions, func(a render.Binding) bool { return a.Action == b.Action }) {
+				actions = append(actions, b)
+			}
+		}
+	}
+	return actions
+}
+
 // Bindings are the keys of the screen as they are now.
 func (m Model) Bindings() []render.Binding {
 	help := render.Binding{Action: "browser.help", Keys: []string{"?", "f1"}, Help: "help", Group: keyGroup, Rank: 11}

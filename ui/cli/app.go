@@ -36,6 +36,8 @@ type app struct {
 	interactive bool
 	// toldUnsaved says that it was told that the store takes nothing now.
 	toldUnsaved bool
+	// told carries to a chat what the store has to say; see [StoreOptions.Notify].
+	told chan string
 	// purpose says in a word what this process does.
 	purpose string
 	// closers are called in reverse order at the end.
@@ -43,7 +45,24 @@ type app struct {
 }
 
 func newApp(s Streams, wire Wire) *app {
-	return &app{s: s, wire: wire, out: &output{to: s.Out}}
+	return &app{s: s, wire: wire, out: &output{to: s.Out}, told: make(chan string, maxTold)}
+}
+
+// maxTold bounds what the store said and no chat has shown yet; more is only
+// logged.
+const maxTold = 16
+
+// hear passes on what the store has to say: to the chat, or to standard error
+// where there is none.
+func (a *app) hear(text string) {
+	if !a.interactive {
+		a.notice("%s", text)
+		return
+	}
+	select {
+	case a.told <- text:
+	default:
+	}
 }
 
 // run parses the arguments and executes the command.
@@ -130,7 +149,7 @@ func (a *app) store(ctx context.Context) (Store, error) {
 	}
 	st, err := a.wire.OpenStore(ctx, c.Dir, StoreOptions{
 		Ephemeral: a.flags.ephemeral, NoMemory: c.NoMemory && a.conversing,
-		Purpose: a.purpose, Terminal: a.s.Terminal, Now: a.s.Now, Log: log,
+		Purpose: a.purpose, Terminal: a.s.Terminal, Now: a.s.Now, Log: log, Notify: a.hear, Interactive: a.interactive,
 	})
 	if err != nil {
 		return Store{}, a.openError(c, err)

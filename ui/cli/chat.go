@@ -79,6 +79,7 @@ func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
 		Holder:  a.holder(),
 		Export:  a.exporter(st),
 		Notices: append(t.notices, cfg.Warnings...),
+		Told:    a.told,
 		Plain:   plain, Color: a.color(), Mouse: cfg.Mouse, Theme: cfg.Theme,
 		Prompted: a.s.InTTY, In: a.s.In, Out: a.s.Out,
 	}, nil

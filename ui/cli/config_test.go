@@ -344,8 +344,8 @@ func FuzzConfig(f *testing.F) {
 // The keys that the screens have by default are spelt as keys are.
 func TestKeysOfTheScreensAreKnown(t *testing.T) {
 	t.Parallel()
-	all := append(chat.Actions(), picker.Model{}.Bindings()...)
-	for _, b := range append(all, browser.Model{}.Bindings()...) {
+	all := append(chat.Actions(), picker.Actions()...)
+	for _, b := range append(all, browser.Actions()...) {
 		for _, key := range b.Keys {
 			if text := wrongKey(key); text != "" {
 				t.Errorf("%s: %s", b.Action, text)

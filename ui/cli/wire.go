@@ -87,6 +87,9 @@ type StoreOptions struct {
 	Terminal string
 	Now      func() time.Time
 	Log      *slog.Logger
+	// Interactive says that a person stays and looks: what is worth telling at
+	// most once in a while is then told, and not by each command.
+	Interactive bool
 	// Notify is told sentences about the store that a person should know, at any
 	// time and from any goroutine. Nil leaves them to the log.
 	Notify func(text string)
@@ -240,8 +243,10 @@ type ChatSetup struct {
 	// path is a safe name in the current directory, a directory takes such a name,
 	// and an ending of .jsonl chooses JSON Lines. Nothing is written over.
 	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
-	// Notices are sentences to show once.
+	// Notices are sentences to show once. Told brings more of them while the chat
+	// is open.
 	Notices []string
+	Told    <-chan string
 	// Plain, Color and Mouse are settled from flags, environment and
 	// configuration.
 	Plain bool

@@ -244,7 +244,7 @@ func TestTheBranchesAreChosenInTheTree(t *testing.T) {
 		d.Type("/edit 2").Press("enter").Wait(0).Type("!").Press("enter").Wait(time.Second)
 		d.Type("a draft").Press("ctrl+x", "g").Wait(0).Shows("> ●     7  00:00   two!", "├─ two", "│  three", "2 branches")
 		d.Press("up").Shows(">       5").Press("enter").Wait(0)
-		d.Shows("answer three", "> a draft", "this is the branch that ends with record 6").Hides("two!")
+		d.Shows("answer three", "> a draft", "this is the branch that ends with message 6").Hides("two!")
 		said(t, w, "talk", "one | answer one | two | answer two | three | answer three")
 		d.Press("ctrl+x", "g").Wait(0).Press("home", "down", "e").Wait(0).Shows("> two!", "editing message 7").Press("esc").Shows("> a draft")
 		d.Press("ctrl+x", "g").Wait(0).Press("home", "down", "r").Wait(time.Second).Shows("echo two!")

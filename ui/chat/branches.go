@@ -152,7 +152,7 @@ func BranchWords(head int) string {
 	if head == 0 {
 		return "back at the beginning; /redo goes on"
 	}
-	return "this is the branch that ends with record " + strconv.Itoa(head)
+	return "this is the branch that ends with message " + strconv.Itoa(head)
 }
 
 // recordMsg brings a record for which something is to be done.

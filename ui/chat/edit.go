@@ -77,10 +77,14 @@ func (m Model) editWords() string {
 	r, dot := m.branch.edit.record, " "+m.deps.Theme.Ornaments.Dot+" "
 	words := "editing message " + strconv.Itoa(r.Seq)
 	if r.In != "" {
-		words += " of " + m.parent
+		words += " from before the fork"
 	}
 	if send := m.keyOf(actSend); send != "" {
-		words += dot + send + " sends it on a new branch"
+		where := "on a new branch"
+		if r.In != "" {
+			where = "in a new fork"
+		}
+		words += dot + send + " sends it " + where
 	}
 	if leave := m.keyOf(actStop); leave != "" {
 		words += dot + leave + " leaves it"

@@ -147,7 +147,7 @@ func TestWhatIsInheritedIsEditedInAForkOfItsOwn(t *testing.T) {
 	}
 	f, cmd = f.editNth("")
 	f, _ = run(t, f, cmd)
-	if view := f.View(); !strings.Contains(view, "editing message 3 of Stones") {
+	if view := f.View(); !strings.Contains(view, "editing message 3 from before the fork · enter sends it in a new fork") {
 		t.Fatalf("the edit is not told:\n%s", view)
 	}
 	f, cmd = f.resend("two, said better")

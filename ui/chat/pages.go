@@ -182,12 +182,15 @@ func (p *pages) join(records []harness.Record) int {
 	last, end := p.last(), harness.Origin{}
 	before, known := p.before(records[0])
 	first := known && before == end
-	if last == end || known && before == last {
+	switch {
+	case last == end: // what stands there already comes behind
+		p.whole = p.whole && first
+		return 0
+	case known && before == last:
 		from := len(p.items)
 		for from > 0 && p.items[from-1].sent {
 			from--
 		}
-		p.whole = p.whole && (last != end || first)
 		return from
 	}
 	p.whole = first

@@ -201,10 +201,26 @@ func (a *app) importLine(c imported, stored harness.Session, existed bool) error
 		text += ", from " + r.Source
 	}
 	a.out.line("%s", text)
-	if len(r.Left) > 0 {
+	if set := c.set(); set != "" && !existed {
+		a.notice("%s: %s set for it, as it was there", r.ID, render.SafeLine(set))
+	}
+	if len(r.Left) > 0 && !existed {
 		a.notice("%s: left out: %s", r.ID, render.SafeLine(strings.Join(r.Left, "; ")))
 	}
 	return nil
+}
+
+// set names what an import sets for a session: what others wrote steers its model.
+func (c imported) set() string {
+	switch {
+	case c.Meta.Model != "" && c.Meta.System != "":
+		return "the model " + c.Meta.Model + " and a system prompt are"
+	case c.Meta.Model != "":
+		return "the model " + c.Meta.Model + " is"
+	case c.Meta.System != "":
+		return "a system prompt is"
+	}
+	return ""
 }
 
 // importID is the id under which a conversation of a file is stored. Two ids

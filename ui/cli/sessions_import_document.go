@@ -22,6 +22,11 @@ func importedDocument(d snapshot.Document, name, source string, left []string) (
 			Model: d.Config.Model, System: d.Config.System, NoMemory: d.Config.NoMemory,
 		},
 	}
+	for _, r := range d.Records {
+		if err := checkMessage(r.Message); err != nil {
+			return c, fmt.Errorf("record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
+		}
+	}
 	var err error
 	c.Records, c.Meta.Head, err = renumbered(d.Records, d.Head)
 	if err != nil {
@@ -43,6 +48,25 @@ func importedDocument(d snapshot.Document, name, source string, left []string) (
 		c.Left = append(c.Left, "the state of "+strings.Join(names, ", "))
 	}
 	return c, nil
+}
+
+// checkMessage refuses what no program of ours stores: a checksum tells that a file
+// is whole, not who wrote it.
+func checkMessage(m *harness.Message) error {
+	if m == nil {
+		return nil
+	}
+	switch m.Role {
+	case harness.RoleUser, harness.RoleAssistant, harness.RoleTool:
+	default:
+		return fmt.Errorf("the role is %q", m.Role)
+	}
+	for i, p := range m.Parts {
+		if (p.Kind == harness.PartCall) != (p.Call != nil) || (p.Kind == harness.PartResult) != (p.Result != nil) || (p.Kind == harness.PartFile) != (p.File != nil) {
+			return fmt.Errorf("part %d is not of its kind, %q", i+1, p.Kind)
+		}
+	}
+	return nil
 }
 
 // renumbered numbers records from 1, however sparse their numbers are, and keeps

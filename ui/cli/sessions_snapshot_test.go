@@ -236,6 +236,21 @@ func TestLongResultsAreWhole(t *testing.T) {
 	}
 }
 
+// A whole file with messages that are none is refused.
+func TestForgedSnapshotsAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, m := range map[string]harness.Message{
+		`the role is "system"`:              {Role: "system"},
+		`part 1 is not of its kind, "call"`: {Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartCall}}},
+		`part 2 is not of its kind, "text"`: {Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartText}, {Kind: harness.PartText, File: &harness.File{}}}},
+	} {
+		_, err := importedOwn(snapshot.Document{ID: "a", Head: 2, Records: []harness.Record{{Seq: 2, Kind: harness.RecordMessage, Message: &m}}})
+		if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), "record 2: ") || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want %q", err, name)
+		}
+	}
+}
+
 // exporting is the export of a chat with these sessions, in a directory of its own.
 func exporting(t *testing.T, sessions ...harness.Session) (dir string, export func(context.Context, harness.SessionID, string) (string, error)) {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cairn/harness"
+	"cairn/harness/memory"
 	"cairn/harness/snapshot"
 	"cairn/harness/snapshot/foreign"
 )
@@ -128,7 +129,8 @@ func told(s foreign.Session) []string {
 }
 
 // usable fails unless a session can be saved, every call has an id of its own that
-// is legal everywhere, and no part is blank.
+// is legal everywhere, no part is blank, and a request made of it is one that every
+// provider takes.
 func usable(t *testing.T, s foreign.Session) {
 	t.Helper()
 	file, err := snapshot.Encode(s.Document)
@@ -139,7 +141,9 @@ func usable(t *testing.T, s foreign.Session) {
 		t.Fatalf("it cannot be loaded: %v", err)
 	}
 	ids := map[string]bool{}
+	var sent []harness.Message
 	for _, r := range s.Records {
+		sent = append(sent, *r.Message)
 		if len(r.Message.Parts) == 0 {
 			t.Errorf("record %d is empty", r.Seq)
 		}
@@ -160,6 +164,9 @@ func usable(t *testing.T, s foreign.Session) {
 				t.Errorf("record %d has a result without an id", r.Seq)
 			}
 		}
+	}
+	if err := memory.Legal(memory.Repair(sent)); err != nil {
+		t.Errorf("the request is not legal: %v", err)
 	}
 }
 

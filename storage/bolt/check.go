@@ -134,10 +134,7 @@ func (d *DB) checkContents(ctx context.Context, r *Report) error {
 		return r.note(err)
 	}
 	c := crossCheck{report: r}
-	err := d.view(ctx, "check the sessions", func(t *tx) error { return c.begin(ctx, t) })
-	if err == nil {
-		err = d.inSlices(ctx, "check the sessions", c.step)
-	}
+	err := d.inSlices(ctx, "check the sessions", c.in(ctx))
 	if err == nil {
 		err = d.checkPostings(ctx, r)
 	}

@@ -103,16 +103,19 @@ func (b bucket) after(key []byte) ([]byte, []byte) {
 	return k, v
 }
 
-// crossCheck looks whether each session has what its info says.
+// crossCheck looks whether the lists are right, and whether each session has what
+// its info says.
 type crossCheck struct {
-	report   *Report
+	report *Report
+	// lists is how many of the lists were looked at.
+	lists    int
 	sessions []harness.SessionID
 	seq      int
 }
 
-// begin checks the lists that are short.
-func (c *crossCheck) begin(ctx context.Context, t *tx) error {
-	checks := []func() error{
+// checks are those of the lists, each of which is looked at in one piece.
+func (c *crossCheck) checks(ctx context.Context, t *tx) []func() error {
+	return []func() error{
 		func() error { return c.list(t.listRecent(ctx, harness.SessionFilter{})) },
 		func() error { return c.list(t.listTrash(ctx, harness.SessionFilter{Deleted: true})) },
 		func() error { _, err := t.runRefs(harness.RunFilter{}); return err },
@@ -123,12 +126,6 @@ func (c *crossCheck) begin(ctx context.Context, t *tx) error {
 		t.checkGrants,
 		func() error { _, err := tray{t}.All(); return err },
 	}
-	for _, check := range checks {
-		if err := c.report.note(check()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // list takes the sessions of a list to be checked.
@@ -140,8 +137,17 @@ func (c *crossCheck) list(sessions []harness.Session, err error) error {
 	return err
 }
 
-// step checks some records of one session, and its runs once they are done.
-func (c *crossCheck) step(t *tx) (bool, error) {
+// in returns what checks a list, or some records of one session and its runs once
+// they are done.
+func (c *crossCheck) in(ctx context.Context) func(*tx) (bool, error) {
+	return func(t *tx) (bool, error) { return c.step(ctx, t) }
+}
+
+func (c *crossCheck) step(ctx context.Context, t *tx) (bool, error) {
+	if all := c.checks(ctx, t); c.lists < len(all) {
+		c.lists++
+		return false, c.report.note(all[c.lists-1]())
+	}
 	if len(c.sessions) == 0 {
 		return true, nil
 	}

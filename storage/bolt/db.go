@@ -57,6 +57,12 @@ type DB struct {
 	migrated *Migration
 	notify   func(Notice)
 
+	// exams is held by who checks the file in the background, exam is how far
+	// that is, and faults asks for it.
+	exams  sync.Mutex
+	exam   *exam
+	faults chan struct{}
+
 	// toldMu guards told, the notices that were given.
 	toldMu sync.Mutex
 	told   map[string]bool
@@ -107,7 +113,7 @@ func newDB(path string, o Options) (*DB, error) {
 	d := &DB{
 		path: path, dir: filepath.Dir(path), now: o.Now, log: o.Logger,
 		gate: make(chan struct{}, 1), held: map[leaseKey]*heldLock{}, cut: usualCut(),
-		steps: steps(), notify: o.Notify,
+		steps: steps(), notify: o.Notify, faults: make(chan struct{}, 1),
 	}
 	if d.now == nil {
 		d.now = time.Now //nolint:forbidigo // the real clock, where none is given

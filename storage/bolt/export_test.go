@@ -402,3 +402,6 @@ func (d *DB) DropRecords(ctx context.Context, id harness.SessionID) error {
 		return sessions.drop(string(id))
 	})
 }
+
+// Examine checks the file as housekeeping does.
+func (d *DB) Examine(ctx context.Context) (problems int, err error) { return d.examine(ctx) }

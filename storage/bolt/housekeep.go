@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"cairn/harness"
 )
 
 const (
@@ -31,6 +33,10 @@ type Housekept struct {
 	// Backup is the path of today's copy if it was made now.
 	Backup string
 	Purged Purged
+	// Checked says that the whole file was checked, and Problems how many places
+	// of it are damaged; nothing else is done then.
+	Checked  bool
+	Problems int
 	// Indexed is how many records became part of the search index.
 	Indexed int
 	// Compacted is how many bytes shorter the file became.
@@ -39,10 +45,11 @@ type Housekept struct {
 
 // Housekeep does what has to be done once a day and is meant to be called in the
 // background of every start, after the first screen: today's backup, with backups
-// of 7 days kept; the purge of what was deleted more than 30 days ago; the search
-// index of the messages that are not in it; and, if much of the file is free after
-// a purge, its compaction. If there is nothing to do it looks at two names, the
-// trash and what the search index is of.
+// of 7 days kept; a check of the whole file; the purge of what was deleted more
+// than 30 days ago; the search index of the messages that are not in it; and, if
+// much of the file is free after a purge, its compaction. If there is nothing to do
+// it looks at two names, the trash and what the search index is of. What a person
+// should know, such as damage that nobody has met yet, is told by [Options.Notify].
 //
 // No commit waits for it for longer than for another commit: copies are made
 // without the lock and thrown away if somebody wrote meanwhile. A file that is
@@ -52,9 +59,18 @@ func (d *DB) Housekeep(ctx context.Context) (Housekept, error) {
 	var h Housekept
 	var err error
 	if h.Backup, err = d.BackupDaily(ctx, keepBackups); err != nil && !errors.Is(err, errWritten) {
+		if errors.Is(err, harness.ErrDamaged) {
+			d.tell(NoticeDamaged, err.Error())
+		}
 		return h, fmt.Errorf("daily backup: %w", err)
 	} else if err != nil {
 		d.log.Info("the daily backup has to wait", slog.Any("error", err))
+	}
+	if h.Checked, h.Problems, err = d.examineDaily(ctx); err != nil || h.Problems > 0 {
+		if err != nil {
+			err = fmt.Errorf("daily check: %w", err)
+		}
+		return h, err
 	}
 	if h.Purged, err = d.purge(ctx, d.now().Add(-keepTrash)); err != nil {
 		return h, fmt.Errorf("purge the trash: %w", err)
@@ -65,13 +81,21 @@ func (d *DB) Housekeep(ctx context.Context) (Housekept, error) {
 	if err := errors.Join(d.Facts().v.markPins(ctx), d.Notes().v.markPins(ctx)); err != nil {
 		return h, err
 	}
-	if h.Purged == (Purged{}) {
-		return h, nil
+	err = d.houseSpace(ctx, &h)
+	return h, err
+}
+
+// houseSpace gives free space back after a purge, or tells how much there is.
+func (d *DB) houseSpace(ctx context.Context, h *Housekept) (err error) {
+	if h.Purged != (Purged{}) {
+		if h.Compacted, err = d.tidyQuietly(ctx); err != nil && !errors.Is(err, errWritten) {
+			return fmt.Errorf("compact: %w", err)
+		}
 	}
-	if h.Compacted, err = d.tidyQuietly(ctx); err != nil && !errors.Is(err, errWritten) {
-		return h, fmt.Errorf("compact: %w", err)
+	if h.Backup == "" && !h.Checked {
+		return nil
 	}
-	return h, nil
+	return d.offerCompaction(ctx)
 }
 
 // moment is a state of the file. Two are the same if nobody committed between.

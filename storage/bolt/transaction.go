@@ -28,10 +28,16 @@ func (d *DB) transact(ctx context.Context, op string, writable bool, fn func(*tx
 	}
 	defer d.leave()
 	if err := d.open(ctx); err != nil {
+		if errors.Is(err, harness.ErrDamaged) {
+			d.faulted()
+		}
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	err := d.guarded(writable, fn)
 	d.keep()
+	if errors.Is(err, harness.ErrDamaged) {
+		d.faulted()
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}

@@ -76,9 +76,13 @@ func newItem(s harness.Session) item {
 // sorted is the book in another order. Sessions that are equal in it stay in
 // the one they had.
 func (b book) sorted(o order) book {
-	b.items = slices.Clone(b.items)
-	b.order = o
-	slices.SortStableFunc(b.items, func(x, y item) int {
+	// A session is large: they are sorted by their numbers and moved once.
+	numbers := make([]int, len(b.items))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	slices.SortStableFunc(numbers, func(i, j int) int {
+		x, y := &b.items[i], &b.items[j]
 		if x.Pinned != y.Pinned {
 			if x.Pinned {
 				return -1
@@ -94,6 +98,11 @@ func (b book) sorted(o order) book {
 			return cmp.Or(y.Updated.Compare(x.Updated), strings.Compare(string(x.ID), string(y.ID)))
 		}
 	})
+	items := make([]item, len(numbers))
+	for to, from := range numbers {
+		items[to] = b.items[from]
+	}
+	b.items, b.order = items, o
 	return b.indexed()
 }
 
@@ -141,6 +150,7 @@ type group struct {
 func (b book) grouped(rows []int, now time.Time) []group {
 	names := [...]string{"pinned", "today", "this week", "earlier"}
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	week := midnight.AddDate(0, 0, -6)
 	var groups []group
 	last := -1
 	for n, i := range rows {
@@ -155,7 +165,7 @@ func (b book) grouped(rows []int, now time.Time) []group {
 		case b.order == byTitle:
 		case !at.Before(midnight):
 			g = 1
-		case !at.Before(midnight.AddDate(0, 0, -6)):
+		case !at.Before(week):
 			g = 2
 		}
 		if g > last {

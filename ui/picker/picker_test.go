@@ -339,55 +339,6 @@ func TestTheCaretStandsInTheTitleThatIsTyped(t *testing.T) {
 	}
 }
 
-func many(n int) *store {
-	f := &store{}
-	for i := range n {
-		f.sessions = append(f.sessions, harness.Session{
-			ID: harness.SessionID(fmt.Sprintf("s%06d", i)), Title: fmt.Sprintf("Session %d about Grüße and invoices", i),
-			Updated: before(time.Duration(i) * time.Minute), Messages: i % 90, Preview: "a preview",
-		})
-	}
-	return f
-}
-
-func TestOnlyVisibleRowsAreLaidOut(t *testing.T) { // counts allocations, so not in parallel
-	few, lots := open(t, many(100), 80, 24), open(t, many(10_000), 80, 24)
-	small := testing.AllocsPerRun(20, func() { few.View(80, 24) })
-	large := testing.AllocsPerRun(20, func() { lots.View(80, 24) })
-	if large > small*1.5 {
-		t.Errorf("a view allocates %.0f times with 100 sessions and %.0f with 10,000", small, large)
-	}
-}
-
-func BenchmarkTenThousand(b *testing.B) {
-	f := many(10_000)
-	s := open(b, f, 120, 40)
-	b.Run("view", func(b *testing.B) {
-		for b.Loop() {
-			s.View(120, 40)
-		}
-	})
-	b.Run("move", func(b *testing.B) {
-		for b.Loop() {
-			s.Model, _, _ = s.Update(keyMsg("down"))
-		}
-	})
-	b.Run("filter", func(b *testing.B) {
-		for b.Loop() {
-			m := s.Model
-			for _, r := range "grusse 77" {
-				m, _, _ = m.Update(keyMsg(string(r)))
-			}
-		}
-	})
-	b.Run("reload", func(b *testing.B) {
-		for b.Loop() {
-			s.send(Changed{})
-			s.settle()
-		}
-	})
-}
-
 func TestHitsOfEarlierWordsAreNotClungTo(t *testing.T) {
 	t.Parallel()
 	f := sample()

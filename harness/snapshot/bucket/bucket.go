@@ -26,6 +26,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 
 	"cairn/harness/snapshot"
@@ -59,37 +60,47 @@ func Open(ctx context.Context, address string) (Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		return kept{s}, nil
+		return closing(s, func() error { return nil }), nil
 	}
 }
 
 // New returns the store in a bucket that the caller opened and closes. The name
 // stands in errors.
 func New(b *blob.Bucket, name string) snapshot.Store {
-	return &objects{bucket: b, place: name}
+	o := objects{bucket: b, place: name}
+	if client := (*s3.Client)(nil); b.As(&client) {
+		return &swapper{o}
+	}
+	return &o
 }
 
 // own returns the store in a bucket that it closes.
 func own(b *blob.Bucket, place string) Store {
-	return &opened{objects: objects{bucket: b, place: place}, close: sync.OnceValue(b.Close)}
+	return closing(New(b, place), sync.OnceValue(func() error {
+		if err := b.Close(); err != nil {
+			return fmt.Errorf("close %s: %w", place, err)
+		}
+		return nil
+	}))
 }
 
-// opened is a bucket that was opened here.
-type opened struct {
-	objects
+// closing adds Close to a store, which remains a [snapshot.Swapper] if it is one.
+func closing(s snapshot.Store, closeIt func() error) Store {
+	c := closer{Store: s, close: closeIt}
+	if swaps, ok := s.(snapshot.Swapper); ok {
+		return struct {
+			closer
+			snapshot.Swapper
+		}{c, swaps}
+	}
+	return c
+}
+
+// closer is a store with what closes it.
+type closer struct {
+	snapshot.Store
 	close func() error
 }
 
 // Close implements [Store].
-func (o *opened) Close() error {
-	if err := o.close(); err != nil {
-		return fmt.Errorf("close %s: %w", o.place, err)
-	}
-	return nil
-}
-
-// kept is a store that holds nothing open.
-type kept struct{ snapshot.Store }
-
-// Close implements [Store].
-func (kept) Close() error { return nil }
+func (c closer) Close() error { return c.close() }

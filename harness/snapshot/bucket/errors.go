@@ -79,7 +79,8 @@ func (o *objects) explain(ctx context.Context, err error) error {
 			return fmt.Errorf("%s: %w", o.place, said)
 		}
 	}
-	if errors.As(err, &answer) {
+	// A request that got none has an answer of its own kind, numbered 0.
+	if errors.As(err, &answer) && answer.HTTPStatusCode() != 0 {
 		return fmt.Errorf("%s: %w", o.place, status(answer.HTTPStatusCode(), api))
 	}
 	return fmt.Errorf("%s: %w", o.place, unanswered(err))

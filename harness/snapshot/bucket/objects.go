@@ -48,7 +48,7 @@ func (o *objects) Put(ctx context.Context, key string, data []byte) error {
 		return o.explain(ctx, err)
 	}
 	fresh := err != nil
-	err = o.write(ctx, key, data, fresh)
+	err = o.write(ctx, key, data, &blob.WriterOptions{IfNotExist: fresh})
 	if fresh && gcerrors.Code(err) == gcerrors.FailedPrecondition {
 		return nil // another saver of the same content was faster
 	}
@@ -60,19 +60,23 @@ func (o *objects) Put(ctx context.Context, key string, data []byte) error {
 func (o *objects) Replace(ctx context.Context, key string, data []byte) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	return o.explain(ctx, o.write(ctx, key, data, false))
+	return o.explain(ctx, o.write(ctx, key, data, &blob.WriterOptions{}))
 }
 
-// write uploads data, with fresh only where nothing is. An upload whose context
-// ends before it is complete leaves nothing.
-func (o *objects) write(ctx context.Context, key string, data []byte, fresh bool) error {
+// write uploads data. An upload whose context ends before it is complete leaves
+// nothing. A server that cannot write only where nothing is writes all the same.
+func (o *objects) write(ctx context.Context, key string, data []byte, how *blob.WriterOptions) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return o.bucket.Upload(ctx, key, bytes.NewReader(data), &blob.WriterOptions{
-		ContentType: "application/octet-stream",
-		IfNotExist:  fresh,
-	})
+	how.ContentType = "application/octet-stream"
+	how.Metadata = map[string]string{sumName: digest(data)}
+	err := o.bucket.Upload(ctx, key, bytes.NewReader(data), how)
+	if how.IfNotExist && codeOf(err) == "NotImplemented" {
+		how.IfNotExist = false
+		err = o.bucket.Upload(ctx, key, bytes.NewReader(data), how)
+	}
+	return err
 }
 
 // Get implements [snapshot.Store].

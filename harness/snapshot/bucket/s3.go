@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/logging"
 	gcaws "gocloud.dev/aws"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/s3blob"
@@ -175,6 +176,7 @@ func (at location) open(ctx context.Context) (*blob.Bucket, error) {
 		cfg.HTTPClient = c.WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialWait }).
 			WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = headerWait })
 	}
+	cfg.Logger = logging.Nop{} // its own writes over the screen
 	client := s3.NewFromConfig(cfg, at.configure)
 	if client.Options().Region == "" {
 		return nil, fmt.Errorf("%w: the region is not known; add region=REGION or set AWS_REGION", snapshot.ErrAddress)

@@ -33,9 +33,13 @@ const (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if err := signedIn(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	for name, do := range map[string]func(context.Context, string) error{talkIn: talk, loadIn: load} {
-		if dir := os.Getenv(name); dir != "" {
-			if err := do(context.Background(), dir); err != nil {
+		if address := os.Getenv(name); address != "" {
+			if err := do(context.Background(), address); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
@@ -76,8 +80,8 @@ func noteTools(s snapshot.Store) (*tool.Set, error) {
 }
 
 // talk has one turn after the other and tells of each record that is stored.
-func talk(ctx context.Context, dir string) error {
-	s, err := snapshot.Open(ctx, dir)
+func talk(ctx context.Context, address string) error {
+	s, err := place(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -123,12 +127,29 @@ func mark(m harness.Message) string {
 
 func TestKilledConversationLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	s := directory(t, dir)
+	for name, tc := range map[string]struct {
+		address func(t *testing.T) string
+		// of is how many kills there are for one of this place.
+		of int
+	}{
+		"directory": {func(t *testing.T) string { t.Helper(); return t.TempDir() }, 1},
+		"s3":        {s3Server, 5},
+		"own map":   {mapServer, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			killedOften(t, tc.address(t), max(1, *kills/tc.of))
+		})
+	}
+}
+
+func killedOften(t *testing.T, address string, kills int) {
+	t.Helper()
+	s := placed(t, address)
 	var all []acknowledged
 	unanswered := 0
-	for n := range *kills {
-		all = append(all, killed(t, dir)...)
+	for n := range kills {
+		all = append(all, killed(t, address)...)
 		a, err := agent.Open(t.Context(), agent.Session{ID: "killed", Store: agent.Snapshots(s)}, agent.Options{Model: answering(echo)})
 		if err != nil {
 			t.Fatalf("after kill %d: %v", n+1, err)
@@ -156,7 +177,7 @@ func TestKilledConversationLosesNothingAcknowledged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d kills, %d records, %d acknowledged, %d artifacts; %d times in the middle of a turn", *kills, len(d.Records), len(all), len(d.Artifacts), unanswered)
+	t.Logf("%d kills, %d records, %d acknowledged, %d artifacts; %d times in the middle of a turn", kills, len(d.Records), len(all), len(d.Artifacts), unanswered)
 	if len(d.Artifacts) == 0 || unanswered == 0 {
 		t.Error("no kill came in the middle of a turn, or no result was long")
 	}
@@ -164,10 +185,10 @@ func TestKilledConversationLosesNothingAcknowledged(t *testing.T) {
 
 // killed starts a process that goes on with the conversation, kills it some time
 // after its first record, and returns what it acknowledged.
-func killed(t *testing.T, dir string) (all []acknowledged) {
+func killed(t *testing.T, address string) (all []acknowledged) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), talkIn+"="+dir)
+	cmd.Env = append(os.Environ(), talkIn+"="+address)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -195,8 +216,8 @@ func killed(t *testing.T, dir string) (all []acknowledged) {
 
 // load goes on with a saved session, with its tools and extension bound again,
 // and saves it.
-func load(ctx context.Context, dir string) error {
-	s, err := snapshot.Open(ctx, dir)
+func load(ctx context.Context, address string) error {
+	s, err := place(ctx, address)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,19 @@ func TestLoadNamesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
+func TestForgottenStoreIsAnError(t *testing.T) {
+	t.Parallel()
+	o := agent.Options{Model: answering(echo)}
+	_, saving := newAgent(t, o).SaveSession(t.Context(), nil)
+	_, loading := agent.LoadSession(t.Context(), "x", nil, o)
+	_, opening := agent.Open(t.Context(), agent.Session{Store: agent.Snapshots(nil)}, o)
+	for _, err := range []error{saving, loading, opening} {
+		if err == nil || !strings.Contains(err.Error(), "no store") {
+			t.Errorf("it gives %v", err)
+		}
+	}
+}
+
 func TestLoadNamesDamage(t *testing.T) {
 	t.Parallel()
 	set, m := verbose(t, nil)

@@ -11,6 +11,9 @@ import (
 	"cairn/harness/snapshot"
 )
 
+// errNoStore is said where a store was forgotten.
+var errNoStore = errors.New("there is no store; snapshot.Open gives one")
+
 // SaveSession saves the conversation in store, in the place of what was saved
 // under its id before, and returns that id. [LoadSession] goes on from there.
 //
@@ -23,6 +26,9 @@ import (
 // While a run or another save is active it is refused with [harness.ErrBusy],
 // and so is a run meanwhile.
 func (a *Agent) SaveSession(ctx context.Context, store snapshot.Store) (harness.SessionID, error) {
+	if store == nil {
+		return "", fmt.Errorf("save session %s: %w", a.id, errNoStore)
+	}
 	done, ctx, err := a.begin(ctx)
 	if err != nil {
 		return "", err
@@ -120,6 +126,9 @@ func more(u, v harness.Usage) harness.Usage {
 //
 // A call that was under way at the save is not resumed.
 func LoadSession(ctx context.Context, id string, store snapshot.Store, o Options) (*Agent, error) {
+	if store == nil {
+		return nil, fmt.Errorf("load session %q: %w", id, errNoStore)
+	}
 	a, err := New(o)
 	if err != nil {
 		return nil, err

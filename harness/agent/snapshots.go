@@ -39,6 +39,9 @@ type snapshots struct {
 
 // Open implements [Store].
 func (s *snapshots) Open(ctx context.Context, id harness.SessionID) (Log, error) {
+	if s.store == nil {
+		return nil, errNoStore
+	}
 	if !s.hold(id) {
 		return nil, &harness.HeldError{Session: id, Holder: harness.Holder{PID: os.Getpid(), Purpose: "library"}}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"regexp"
@@ -113,6 +114,8 @@ func unanswered(err error) error {
 		return fmt.Errorf("%w: %w", ErrUnreachable, errTooLong)
 	case errors.As(err, &op):
 		return fmt.Errorf("%w: %w", ErrUnreachable, op)
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: its answer broke off", ErrUnreachable)
 	}
 	switch gcerrors.Code(err) {
 	case gcerrors.PermissionDenied:
@@ -122,7 +125,7 @@ func unanswered(err error) error {
 	case gcerrors.DeadlineExceeded:
 		return fmt.Errorf("%w: %w", ErrUnreachable, errTooLong)
 	default:
-		return ErrAnswer
+		return fmt.Errorf("%w: it cannot be read, or does not match its checksum", ErrAnswer)
 	}
 }
 

@@ -42,7 +42,8 @@ func (a *Agent) artifact(ctx context.Context, sum string) ([]byte, error) {
 	return nil, fmt.Errorf("artifact %s: %w", sum, harness.ErrNotFound)
 }
 
-// named returns the artifacts that records name, without their bytes.
+// named returns the artifacts that records name, with the bytes of those that
+// they hold themselves.
 func named(records []harness.Record) []snapshot.Artifact {
 	var all []snapshot.Artifact
 	for _, r := range records {
@@ -54,7 +55,7 @@ func named(records []harness.Record) []snapshot.Artifact {
 				all = append(all, snapshot.Artifact{SHA256: p.Result.Artifact, MediaType: "text/plain"})
 			}
 			if p.File != nil && p.File.Artifact != "" {
-				all = append(all, snapshot.Artifact{SHA256: p.File.Artifact, MediaType: p.File.MediaType})
+				all = append(all, snapshot.Artifact{SHA256: p.File.Artifact, MediaType: p.File.MediaType, Data: p.File.Data})
 			}
 		}
 	}
@@ -71,16 +72,19 @@ func (a *Agent) collect(ctx context.Context, d *snapshot.Document, records []har
 			slices.Contains(missing, n.SHA256) {
 			continue
 		}
-		data, err := a.artifact(ctx, n.SHA256)
-		switch {
-		case errors.Is(err, harness.ErrNotFound):
-			missing = append(missing, n.SHA256)
-		case err != nil:
-			return err
-		default:
-			n.Data, n.Size = data, int64(len(data))
-			all = append(all, n)
+		if n.Data == nil {
+			data, err := a.artifact(ctx, n.SHA256)
+			switch {
+			case errors.Is(err, harness.ErrNotFound):
+				missing = append(missing, n.SHA256)
+				continue
+			case err != nil:
+				return err
+			}
+			n.Data = data
 		}
+		n.Size = int64(len(n.Data))
+		all = append(all, n)
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf("%w: %s", snapshot.ErrArtifacts, strings.Join(missing, ", "))

@@ -346,3 +346,41 @@ func TestSaveNamesTheArtifactsThatAreMissing(t *testing.T) {
 		t.Errorf("opened in a place that must read them it gives %v", err)
 	}
 }
+
+func TestFilesAreArtifactsOfTheSession(t *testing.T) {
+	t.Parallel()
+	data := []byte("an image")
+	s := memoryStore(t)
+	sum, err := snapshot.Artifacts{Store: s}.Put(t.Context(), "x", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(f harness.File) harness.Message {
+		return harness.Message{Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartText, Text: "look"}, {Kind: harness.PartFile, File: &f}}}
+	}
+	for name, tc := range map[string]struct {
+		file harness.File
+		is   error
+	}{
+		"with its bytes":     {harness.File{MediaType: "image/png", Artifact: sum, Data: data}, nil},
+		"without":            {harness.File{MediaType: "image/png", Artifact: sum}, snapshot.ErrArtifacts},
+		"with other bytes":   {harness.File{MediaType: "image/png", Artifact: sum, Data: []byte("another")}, snapshot.ErrInvalid},
+		"not kept by itself": {harness.File{MediaType: "image/png", Data: data}, nil},
+	} {
+		a := newAgent(t, agent.Options{Model: answering(echo)})
+		if err := a.SetMessages(t.Context(), []harness.Message{file(tc.file), harness.AssistantText("yes")}); err != nil {
+			t.Fatal(err)
+		}
+		there := memoryStore(t)
+		if _, err := a.SaveSession(t.Context(), there); !errors.Is(err, tc.is) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if tc.is != nil {
+			continue
+		}
+		d := saved(t, a, there)
+		if kept := tc.file.Artifact != ""; (len(d.Artifacts) == 1) != kept || kept && (!bytes.Equal(d.Artifacts[0].Data, data) || d.Artifacts[0].MediaType != "image/png") {
+			t.Errorf("%s: saved are %+v", name, d.Artifacts)
+		}
+	}
+}

@@ -214,7 +214,7 @@ func (m Model) toTrash(trash bool) (Model, tea.Cmd) {
 	if !trash {
 		m.list = m.list.selectKey(key{session: m.window.present})
 	}
-	m.loading = loading{n: m.loading.n + 1} // a reading of the other list no longer counts
+	m.loading = m.loading.dropped() // a reading of the other list no longer counts
 	return m.load()
 }
 

@@ -64,9 +64,9 @@ func (m Model) viewKeys() []render.Binding {
 	if m.notice.undo {
 		offer = append(offer, "ctrl+u")
 	}
-	here, nowhere := "this directory", ""
+	here, nowhere := "here only", ""
 	if m.show.here {
-		here = "all directories"
+		here = "everywhere"
 	}
 	if m.c.Dir == "" && m.c.Sessions != nil {
 		nowhere = "this start has no directory"

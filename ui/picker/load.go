@@ -22,8 +22,30 @@ const (
 type loading struct {
 	n     int
 	busy  bool
-	again bool // the store changed during the reading
+	again bool          // the store changed during the reading
+	soon  bool          // so it was by a person here
+	waits bool          // the next one is to come after a pause
+	took  time.Duration // the last one
 }
+
+// The pause between two readings for what other windows do: long lists take
+// long, and windows that write all the time must not be kept from it.
+const (
+	readingShare = 4 // times as long as the reading took
+	readingQuick = 20 * time.Millisecond
+	readingPause = 2 * time.Second // at most
+)
+
+// pause is how long the next reading waits.
+func (l loading) pause() time.Duration {
+	if l.took < readingQuick {
+		return 0
+	}
+	return min(readingShare*l.took, readingPause)
+}
+
+// dropped is no reading; the one that is under way no longer counts.
+func (l loading) dropped() loading { return loading{n: l.n + 1, took: l.took} }
 
 // searchPause is how long typing rests before messages are searched: a word
 // typed in one go is one search.
@@ -59,8 +81,10 @@ type (
 	listed struct {
 		n    int
 		book book
+		took time.Duration
 		err  error
 	}
+	due      struct{ n int } // a reading after a pause
 	searched struct {
 		n    int
 		hits []harness.Hit
@@ -80,6 +104,7 @@ type (
 )
 
 func (listed) pickerMsg()    {}
+func (due) pickerMsg()       {}
 func (searched) pickerMsg()  {}
 func (previewed) pickerMsg() {}
 func (edited) pickerMsg()    {}
@@ -87,42 +112,84 @@ func (edited) pickerMsg()    {}
 // load reads the list, after the reading that is under way if there is one.
 func (m Model) load() (Model, tea.Cmd) {
 	if m.loading.busy {
-		m.loading.again = true
+		m.loading.again, m.loading.soon = true, true
 		return m, nil
 	}
-	m.loading = loading{n: m.loading.n + 1, busy: true}
-	ctx, sessions, n, filter := m.ctx, m.c.Sessions, m.loading.n, harness.SessionFilter{Deleted: m.show.trash}
+	m.loading = m.loading.dropped()
+	m.loading.busy = true
+	ctx, clock := m.ctx, m.c.Now
+	sessions, n, filter := m.c.Sessions, m.loading.n, harness.SessionFilter{Deleted: m.show.trash}
 	order, before := m.show.order, m.list.book
 	if m.show.trash {
 		order = byUse
 	}
 	return m, func() tea.Msg {
+		begun := clock()
 		s, err := sessions.List(ctx, filter)
 		if err != nil {
 			return listed{n: n, err: fmt.Errorf("list sessions: %w", err)}
 		}
-		return listed{n: n, book: newBook(s, order, before)}
+		book := newBook(s, order, before)
+		return listed{n: n, book: book, took: clock().Sub(begun)}
 	}
+}
+
+// refresh reads the list because the store changed: at once, or after a pause
+// in which further changes are left to this reading.
+func (m Model) refresh() (Model, tea.Cmd) {
+	switch {
+	case m.loading.waits:
+		return m, nil
+	case m.loading.busy:
+		m.loading.again = true
+		return m, nil
+	case m.loading.pause() == 0:
+		return m.load()
+	}
+	m.loading.waits = true
+	ctx, n, pause := m.ctx, m.loading.n, m.loading.pause()
+	return m, func() tea.Msg {
+		if !rest(ctx, pause) {
+			return nil
+		}
+		return due{n}
+	}
+}
+
+func (m Model) onDue(msg due) (Model, tea.Cmd) {
+	if msg.n != m.loading.n || !m.loading.waits {
+		return m, nil
+	}
+	m.loading.waits = false
+	if !m.window.front {
+		return m, nil
+	}
+	return m.load()
 }
 
 func (m Model) onListed(msg listed) (Model, tea.Cmd) {
 	if msg.n != m.loading.n {
 		return m, nil
 	}
-	again := m.loading.again
-	m.loading.busy, m.loading.again = false, false
+	again, soon := m.loading.again, m.loading.soon
+	m.loading.busy, m.loading.again, m.loading.soon = false, false, false
 	if msg.err != nil {
 		m.list.failed = msg.err
 		m.list.read = true
 	} else {
+		m.loading.took = msg.took
 		if !m.show.trash && msg.book.order != m.show.order { // it was changed during the reading
 			msg.book = msg.book.sorted(m.show.order)
 		}
 		m.list = m.list.fill(msg.book, !again, m.today())
 	}
 	var next tea.Cmd
-	if again && m.window.front {
+	switch {
+	case !again || !m.window.front:
+	case soon:
 		m, next = m.load()
+	default:
+		m, next = m.refresh()
 	}
 	m, look := m.look()
 	return m, tea.Batch(next, look)

@@ -161,7 +161,7 @@ func (m Model) Open(present harness.SessionID, running bool) (Model, tea.Cmd) {
 	m.window.front, m.window.present, m.window.running = true, present, running
 	if m.show.trash {
 		m.show.trash, m.list = false, m.list.emptied(false)
-		m.loading = loading{n: m.loading.n + 1} // a reading of the trash no longer counts
+		m.loading = m.loading.dropped() // a reading of the trash no longer counts
 	}
 	m.filter, m.entry, m.menu, m.notice = widget.Line(""), entry{n: m.entry.n}, menu{}, notice{}
 	m.preview.peek, m.preview.up = false, 0

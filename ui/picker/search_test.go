@@ -149,3 +149,45 @@ func TestLeavingTheScreenStopsItsSearch(t *testing.T) {
 		}
 	})
 }
+
+// costly is a store whose list takes long to read.
+type costly struct {
+	*store
+	takes time.Duration
+	reads int
+}
+
+func (f *costly) List(ctx context.Context, filter harness.SessionFilter) ([]harness.Session, error) {
+	f.reads++
+	time.Sleep(f.takes)
+	return f.store.List(ctx, filter)
+}
+
+func TestALongListIsNotReadForEachChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &costly{store: sample(), takes: 100 * time.Millisecond}
+		l := &live{open(t, f.store, 80, 24, func(c *Config) { c.Sessions, c.Now = f, time.Now }), make(chan tea.Msg, 100)}
+		first := f.reads
+		for range 100 {
+			l.send(Changed{})
+			l.flush()
+			l.pass(50 * time.Millisecond)
+		}
+		if got := f.reads - first; got < 8 || got > 11 {
+			t.Errorf("changes of five seconds took %d readings of 100 ms, want one every 500 ms", got)
+		}
+		f.sessions[f.find("vat")].Title = "The last change"
+		l.send(Changed{})
+		l.flush()
+		l.pass(600 * time.Millisecond)
+		l.shows("The last change")
+		l.key("down", 0)
+		l.send(Changed{})
+		l.flush()
+		l.key("ctrl+b", 150*time.Millisecond) // what a person does is read at once
+		if got := f.sessions[f.find("vat")]; !got.Pinned || l.list.at > 1 {
+			t.Errorf("pinned %v, row %d", got.Pinned, l.list.at)
+		}
+	})
+}

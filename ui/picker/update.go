@@ -24,8 +24,10 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		m, cmd = m.onMouse(msg)
 	case Changed:
 		if m.window.front {
-			m, cmd = m.load()
+			m, cmd = m.refresh()
 		}
+	case due:
+		m, cmd = m.onDue(msg)
 	case listed:
 		m, cmd = m.onListed(msg)
 	case searched:

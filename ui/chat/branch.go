@@ -19,7 +19,10 @@ type branching struct {
 	returned string
 	// edit is the message that what is in the box is to replace.
 	edit editing
-	tree tree.Model
+	// tree is the screen of the branches; forks are the sessions that have a
+	// parent, as far as they were read.
+	tree  tree.Model
+	forks []harness.Session
 }
 
 // Why the branch on screen cannot be changed now.

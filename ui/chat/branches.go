@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -21,10 +22,10 @@ func (m Model) openTree() (Model, tea.Cmd) {
 	return m, m.readTree()
 }
 
-// treeMsg brings the rows of the branches.
+// treeMsg brings the branches.
 type treeMsg struct {
 	to
-	rows []tree.Row
+	tree tree.Tree
 	err  error
 }
 
@@ -32,36 +33,56 @@ type treeMsg struct {
 func (m Model) readTree() tea.Cmd {
 	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
 	return func() tea.Msg {
-		rows, err := Branches(ctx, d, id)
-		return treeMsg{to, rows, err}
+		out := treeMsg{to: to}
+		s, err := d.Sessions.Get(ctx, id)
+		if err == nil {
+			out.tree, err = tree.Build(ctx, d.Transcript, s)
+		}
+		out.err = err
+		return out
 	}
-}
-
-// Branches reads the branches of a session, with the sessions that were forked
-// from it.
-func Branches(ctx context.Context, d Deps, id harness.SessionID) ([]tree.Row, error) {
-	s, err := d.Sessions.Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	all, err := d.Sessions.List(ctx, harness.SessionFilter{})
-	if err != nil {
-		return nil, err
-	}
-	return tree.Build(ctx, d.Transcript, s, all)
 }
 
 func (msg treeMsg) apply(m Model) (Model, tea.Cmd) {
-	switch {
-	case !m.branch.tree.Open():
-	case msg.err != nil:
-		m, cmd := m.closeTree()
-		m, told := m.trouble(msg.err)
-		return m, tea.Batch(cmd, told)
-	default:
-		m.branch.tree = m.branch.tree.With(msg.rows)
+	if !m.branch.tree.Open() {
+		return m, nil
 	}
+	if msg.err != nil {
+		return m.treeFailed(msg.err)
+	}
+	m.branch.tree = m.branch.tree.With(msg.tree.Rows(m.branch.forks...))
+	ctx, d, to := m.ctx, m.deps, m.to()
+	return m, func() tea.Msg { // among many sessions this takes longer
+		all, err := d.Sessions.List(ctx, harness.SessionFilter{})
+		return forksMsg{to, msg.tree, all, err}
+	}
+}
+
+// forksMsg brings the sessions, of which some may be forks of this one.
+type forksMsg struct {
+	to
+	tree     tree.Tree
+	sessions []harness.Session
+	err      error
+}
+
+func (msg forksMsg) apply(m Model) (Model, tea.Cmd) {
+	if !m.branch.tree.Open() {
+		return m, nil
+	}
+	if msg.err != nil {
+		return m.treeFailed(msg.err)
+	}
+	m.branch.forks = slices.DeleteFunc(msg.sessions, func(s harness.Session) bool { return s.Parent == nil })
+	m.branch.tree = m.branch.tree.With(msg.tree.Rows(m.branch.forks...))
 	return m, nil
+}
+
+// treeFailed says in the conversation why there are no branches to be seen.
+func (m Model) treeFailed(err error) (Model, tea.Cmd) {
+	m, cmd := m.closeTree()
+	m, told := m.trouble(err)
+	return m, tea.Batch(cmd, told)
 }
 
 // closeTree goes back to the conversation. What is asked there is new to the

@@ -79,7 +79,7 @@ func (m Model) editWords() string {
 	if r.In != "" {
 		words += " from before the fork"
 	}
-	if send := m.keyOf(actSend); send != "" {
+	if send := m.keyOf(actSend); send != "" && m.width >= fullWidth {
 		where := "on a new branch"
 		if r.In != "" {
 			where = "in a new fork"

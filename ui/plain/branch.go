@@ -323,12 +323,11 @@ func (p *plain) tree(arg string) {
 		p.say(chat.OffUnsaid)
 		return
 	}
-	rows, err := chat.Branches(p.ctx, p.Chat, p.session.ID)
+	tips, err := p.tips()
 	if err != nil {
 		p.trouble(err)
 		return
 	}
-	tips := tree.Tips(rows)
 	if arg != "" {
 		if n, err := strconv.Atoi(arg); err != nil || n < 1 || n > len(tips) {
 			p.say(fmt.Sprintf("/tree takes a number from 1 to %d", len(tips)))
@@ -343,6 +342,24 @@ func (p *plain) tree(arg string) {
 	}
 	p.ends()
 	p.say("/tree NUMBER goes to the end of a branch")
+}
+
+// tips are the branches of the session.
+func (p *plain) tips() ([]tree.Tip, error) {
+	d := p.Chat
+	s, err := d.Sessions.Get(p.ctx, p.session.ID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := tree.Build(p.ctx, d.Transcript, s)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.Sessions.List(p.ctx, harness.SessionFilter{})
+	if err != nil {
+		return nil, err
+	}
+	return tree.Tips(t.Rows(all...)), nil
 }
 
 // tipWords describe a branch.

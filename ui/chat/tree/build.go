@@ -52,7 +52,6 @@ type node struct {
 	Row
 	parent   int
 	children []int // oldest first
-	forks    []Row
 }
 
 // builder collects nodes. A child comes after its parent.
@@ -64,24 +63,54 @@ type builder struct {
 	at    map[harness.Origin]int // of inherited records
 }
 
-// Build reads the rows of a session. Of the sessions given those are listed,
-// too, that were forked from it.
-func Build(ctx context.Context, t Transcript, s harness.Session, sessions []harness.Session) ([]Row, error) {
+// Tree is what was said in a session, on all its branches.
+type Tree struct {
+	id harness.SessionID
+	b  builder
+}
+
+// Build reads what was said in a session.
+func Build(ctx context.Context, t Transcript, s harness.Session) (Tree, error) {
 	b := builder{nodes: []node{{parent: -1}}, owner: []int{0}, at: map[harness.Origin]int{}}
 	if s.Parent != nil {
 		if err := b.inherit(ctx, t, s.ID); err != nil {
-			return nil, err
+			return Tree{}, err
 		}
 	}
 	if err := eachOf(ctx, t, s.ID, 0, b.add); err != nil {
-		return nil, err
+		return Tree{}, err
 	}
 	b.sum()
 	b.mark(s.Head)
-	for _, f := range sessions {
-		b.fork(s.ID, f)
+	return Tree{s.ID, b}, nil
+}
+
+// Rows lays the tree out. Of the sessions given those are listed, too, that
+// were forked from it.
+func (t Tree) Rows(sessions ...harness.Session) []Row {
+	if t.b.nodes == nil {
+		return nil
 	}
-	return b.rows(), nil
+	forks := map[int][]Row{}
+	for _, s := range sessions {
+		if at, ok := t.forked(s); ok {
+			row := Row{Fork: s.ID, Text: cmp.Or(s.Title, string(s.ID)), At: s.Updated, Below: s.Messages}
+			forks[at] = append(forks[at], row)
+		}
+	}
+	return t.b.rows(forks)
+}
+
+// forked is the node after which a session was forked, if it was.
+func (t Tree) forked(s harness.Session) (at int, ok bool) {
+	if s.Parent == nil || s.Deleted != nil || s.ID == t.id {
+		return 0, false
+	}
+	if s.Parent.Session == t.id && s.Parent.Record < len(t.b.owner) {
+		return t.b.owner[s.Parent.Record], true
+	}
+	at, ok = t.b.at[*s.Parent]
+	return at, ok
 }
 
 // inherit takes what a fork has of its parents.
@@ -158,21 +187,6 @@ func (b *builder) mark(head int) {
 	}
 }
 
-// fork adds a session that was forked from this one.
-func (b *builder) fork(id harness.SessionID, f harness.Session) {
-	if f.Parent == nil || f.Deleted != nil || f.ID == id {
-		return
-	}
-	at, ok := b.at[*f.Parent]
-	if f.Parent.Session == id && f.Parent.Record < len(b.owner) {
-		at, ok = b.owner[f.Parent.Record], true
-	}
-	if ok {
-		row := Row{Fork: f.ID, Text: cmp.Or(f.Title, string(f.ID)), At: f.Updated, Below: f.Messages}
-		b.nodes[at].forks = append(b.nodes[at].forks, row)
-	}
-}
-
 // main is the child in which a node goes on along the left edge: the one on the
 // branch shown, else the one with the newest record.
 func (b *builder) main(n node) int {
@@ -190,7 +204,7 @@ func (b *builder) main(n node) int {
 
 // rows lays the nodes out: each, its forks, the branches that leave it, and
 // then what it goes on with.
-func (b *builder) rows() []Row {
+func (b *builder) rows(forks map[int][]Row) []Row {
 	type visit struct {
 		node, depth int
 		leaves      bool
@@ -202,10 +216,10 @@ func (b *builder) rows() []Row {
 		stack = stack[:len(stack)-1]
 		n := b.nodes[v.node]
 		n.depth, n.leaves, n.tip = v.depth, v.leaves, len(n.children) == 0
-		if v.node > 0 || n.Head || len(n.children) > 1 || len(n.forks) > 0 {
+		if v.node > 0 || n.Head || len(n.children) > 1 || len(forks[v.node]) > 0 {
 			rows = append(rows, n.Row)
 		}
-		for _, f := range n.forks {
+		for _, f := range forks[v.node] {
 			f.depth = v.depth
 			rows = append(rows, f)
 		}

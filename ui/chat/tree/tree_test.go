@@ -103,11 +103,11 @@ func branched() *log {
 func build(t *testing.T, l *log, s harness.Session, sessions ...harness.Session) []Row {
 	t.Helper()
 	s.ID, s.Head, s.Records = "here", l.head, len(l.records)
-	rows, err := Build(t.Context(), l, s, sessions)
+	tree, err := Build(t.Context(), l, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rows
+	return tree.Rows(sessions...)
 }
 
 // sketch is how rows look to a test.
@@ -466,9 +466,9 @@ func BenchmarkBuild(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		rows, err := Build(b.Context(), l, harness.Session{ID: "here", Head: l.head}, nil)
-		if err != nil || len(rows) < 5000 {
-			b.Fatal(len(rows), err)
+		tree, err := Build(b.Context(), l, harness.Session{ID: "here", Head: l.head})
+		if n := len(tree.Rows()); err != nil || n < 5000 {
+			b.Fatal(n, err)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 func (a *app) sessionsImport() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
-		Use: "import FILE|DIR|URL|-... | --from DIR|URL ID...", Short: "Import conversations from JSON Lines, snapshots, HarnessX or Strands",
+		Use: "import FILE|DIR|URL|-... | --from DIR|URL [ID...]", Short: "Import conversations from JSON Lines, snapshots, HarnessX or Strands",
 		Long: `Import conversations from files, directories and addresses, or from standard input
 with "-". What each holds is found out by its content:
 
@@ -33,8 +33,8 @@ with "-". What each holds is found out by its content:
   Strands          the directory with the sessions, such as .agent/sessions, or that
                    of one session
 
-With --from only the sessions with these ids are taken from a directory or an
-address. What a session has no place for is told. Everything is read before the
+With --from the arguments are ids, and only these sessions are taken from the
+directory or address. What a session has no place for is told. Everything is read before the
 first session is stored, and a fault in it imports nothing.
 
 One line is printed for each session: its id and message count. An import never
@@ -45,9 +45,9 @@ with the same messages does nothing. A session without messages is not stored.`,
 		if from == "" {
 			return atLeastOne("a file, or - for standard input")(cmd, args)
 		}
-		return atLeastOne("the id of a session that is there")(cmd, args)
+		return nil
 	}
-	cmd.Flags().StringVar(&from, "from", "", "take only the sessions that are named, from `DIR|URL`")
+	cmd.Flags().StringVar(&from, "from", "", "take the sessions that are named from `DIR|URL`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("from") && strings.TrimSpace(from) == "" {
 			return usage("--from needs a directory or an address")

@@ -34,8 +34,8 @@ func (a *app) sessionsShow() *cobra.Command {
 		Use: "show SESSION", Short: "Print a conversation",
 		Long: `Print a conversation as it is on screen; in a fork with what was said before, each
 message with the session that it is in. With --tree: a line for each message on
-every branch, those on screen marked with "*", and the forks that leave after it.
-With --json: all records of all branches, and the runs with the text that was
+every branch, those on screen marked with "*" and the others further in, and the
+forks that leave after it. With --json: all records of all branches, and the runs with the text that was
 streamed and is no message yet.`,
 		Args: exactly(1, "the id or title of a session"),
 	}

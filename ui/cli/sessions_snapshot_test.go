@@ -236,6 +236,42 @@ func TestLongResultsAreWhole(t *testing.T) {
 	}
 }
 
+// A tree keeps the branch on screen straight, and the others where they left.
+func TestTreesOfBranches(t *testing.T) {
+	t.Parallel()
+	for head, want := range map[int][]string{
+		8: {
+			"* [1] you: 石 <b>&</b> ␛[31m", "      [2] assistant: first", "          > fork side  A side way", "      [3] tool: ls: long", "      [4] assistant (interrupted): half",
+			"* [5] assistant: another answer", "* [6] (config)", "* [7] (condensed)", "* [8] you: go on",
+		},
+		4: {
+			"* [1] you: 石 <b>&</b> ␛[31m", "      [5] assistant: another answer", "      [6] (config)", "      [7] (condensed)", "      [8] you: go on",
+			"* [2] assistant: first", "      > fork side  A side way", "* [3] tool: ls: long", "* [4] assistant (interrupted): half",
+		},
+	} {
+		w, s, out, errs := world1(t)
+		if _, _, err := w.store.Sessions().Import(t.Context(), harness.Session{ID: "talk", Head: head}, branching()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.store.Sessions().Fork(t.Context(), "talk", harness.Origin{Record: 2}, harness.Session{ID: "side", Title: "A side way"}); err != nil {
+			t.Fatal(err)
+		}
+		if code := Main(t.Context(), s, []string{"sessions", "show", "talk", "--tree"}, w.wire()); code != ExitDone {
+			t.Fatalf("exit code %d: %s", code, errs)
+		}
+		var got []string
+		for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+			if at := strings.Index(line, "ls: long"); at >= 0 {
+				line = line[:at+len("ls: long")]
+			}
+			got = append(got, line)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // A whole file with messages that are none is refused.
 func TestForgedSnapshotsAreRefused(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ type treeNode struct {
 	Role harness.Role       `json:"role,omitempty"`
 	Mark harness.Mark       `json:"mark,omitempty"`
 	Text string             `json:"text,omitempty"`
-	// Depth counts the branches that it is away from the first.
+	// Depth counts the branches that it is away from the one on screen.
 	Depth int `json:"depth"`
 	// Shown says that it is on screen.
 	Shown bool `json:"shown"`
@@ -106,8 +106,9 @@ func forksOf(ctx context.Context, st Store) (map[harness.Origin][]treeFork, erro
 	return forks, nil
 }
 
-// treeOf lists the records of a session, each branch after the record at which it
-// leaves, in the order in which they were begun.
+// treeOf lists the records of a session. Where branches part, those that are not
+// on screen come first, one step further in; where none is on screen, the one that
+// was begun last goes on as it is.
 func treeOf(doc shown, forks map[harness.Origin][]treeFork) []treeNode {
 	var nodes []treeNode
 	add := func(r harness.Record, depth int, shown bool) {
@@ -141,11 +142,19 @@ func treeOf(doc shown, forks map[harness.Origin][]treeFork) []treeNode {
 	var stack []place
 	push := func(seq, depth int) {
 		next := after[seq]
-		if len(next) > 1 {
-			depth++
+		main := len(next) - 1
+		for i, r := range next {
+			if on[r.Seq] {
+				main = i
+			}
+		}
+		if main >= 0 {
+			stack = append(stack, place{next[main], depth})
 		}
 		for i := len(next) - 1; i >= 0; i-- {
-			stack = append(stack, place{next[i], depth})
+			if i != main {
+				stack = append(stack, place{next[i], depth + 1})
+			}
 		}
 	}
 	push(0, 0)

@@ -34,8 +34,8 @@ with "-". What each holds is found out by its content:
                    of one session
 
 With --from the arguments are ids, and only these sessions are taken from the
-directory or address. What a session has no place for is told. Everything is read before the
-first session is stored, and a fault in it imports nothing.
+directory or address. What a session has no place for is told. Everything is read
+before the first session is stored, and a fault in it imports nothing.
 
 One line is printed for each session: its id and message count. An import never
 changes a session: the same id with other messages becomes ID-2, and the same

@@ -100,7 +100,7 @@ func answerTo(question string) string {
 	answer := "answer to " + question
 	if _, n, ok := strings.Cut(question, "long "); ok {
 		size, _ := strconv.Atoi(strings.Fields(n)[0])
-		answer += ": " + strings.TrimSpace(strings.Repeat("a stone on the way ", size/19))
+		answer += ": " + strings.Repeat("a stone on the way ", size/19) + "\n\ndone: " + question
 	}
 	return answer
 }

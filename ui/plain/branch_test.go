@@ -135,3 +135,51 @@ func TestExportInPlain(t *testing.T) {
 		start(t, d).say("/export it.md").shows("exported to /home/me/talk-it.md")
 	})
 }
+
+// TestAReaderInPlainFollowsTheOwner writes what the owner does meanwhile, once.
+func TestAReaderInPlainFollowsTheOwner(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		three(w)
+		owner := start(t, deps(w.Deps("talk", false)))
+		k := start(t, deps(w.Deps("talk", false)))
+		k.shows("the session is open in pid 101 on pts/101 (chat): this one is read-only")
+		owner.say("four").wait(time.Second)
+		k.shows("You: four\ncairn: echo four\n")
+		owner.say("/undo").wait(time.Second)
+		k.shows("- the other window went to another place in the conversation\n- the conversation ends with message 6 now: cairn: answer three\n")
+		owner.say("/edit 3 uno").wait(time.Second)
+		k.shows("You: uno\ncairn: echo uno\n")
+		owner.say("/rename Pebbles").wait(time.Second)
+		k.shows("- the session is called Pebbles now\n")
+		owner.say("/undo").wait(time.Second)
+		k.shows("- the conversation is empty now\n")
+		for _, once := range []string{"You: four", "You: uno", "called Pebbles"} {
+			if n := strings.Count(k.out.String(), once); n != 1 {
+				t.Errorf("%q is written %d times:\n%s", once, n, k.out)
+			}
+		}
+	})
+}
+
+// TestAModelNamesASessionOfPlainChat has the title asked for beside the chat,
+// and given up with it.
+func TestAModelNamesASessionOfPlainChat(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := deps(w.Deps("talk", true))
+		asked := make(chan harness.SessionID, 10)
+		d.Chat.Title = func(ctx context.Context, id harness.SessionID) error {
+			asked <- id
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		k := start(t, d)
+		for range 8 {
+			k.say("hello").wait(time.Second)
+		}
+		k.say("/quit")
+		<-k.done
+		if n := len(asked); n != 2 {
+			t.Errorf("a title was asked for %d times", n)
+		}
+	})
+}

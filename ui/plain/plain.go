@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"cairn/harness"
@@ -79,21 +80,28 @@ type plain struct {
 	owner   bool
 	setup   chat.Setup
 	queue   []string
-	held    []string      // lines typed meanwhile that come after the queue: a command, and what follows it
-	waits   harness.RunID // the run that waits for a decision, if one does
-	kept    harness.Draft // what is in the draft and not to be sent now
-	unsaved bool          // whether queue and kept differ from the stored draft
-	answer  string        // the source of the last answer
-	failed  error         // why something is not stored
+	held    []string       // lines typed meanwhile that come after the queue: a command, and what follows it
+	waits   harness.RunID  // the run that waits for a decision, if one does
+	kept    harness.Draft  // what is in the draft and not to be sent now
+	unsaved bool           // whether queue and kept differ from the stored draft
+	shown   harness.Origin // the last record written, of a session that is only read
+	answer  string         // the source of the last answer
+	failed  error          // why something is not stored
 	quit    bool
 	listed  []string // the ids of suggestions by their numbers, as listed last
 	greeted bool     // what is in the inbox was told
+	// completed counts the turns that ended well, titles the calls for a title.
+	completed int
+	titles    sync.WaitGroup
 }
 
 // Run chats until the input ends, /quit, or ctx. The error is about writing
 // the output or opening the session; everything else is said in words.
 func Run(ctx context.Context, d Deps) (Exit, error) {
+	ctx, end := context.WithCancel(ctx)
 	p := &plain{Deps: d, ctx: ctx, lines: make(chan string), out: &writer{to: d.Out}}
+	defer p.titles.Wait()
+	defer end()
 	return p.run() //nolint:contextcheck // it has ctx, and saves without its end
 }
 
@@ -194,6 +202,7 @@ func (p *plain) ask() (string, bool) {
 // stopped what is under way.
 func (p *plain) heed(pause func() error) {
 	if !p.owner {
+		p.look()
 		return
 	}
 	d := p.Chat
@@ -213,6 +222,11 @@ func (p *plain) heed(pause func() error) {
 		p.queue, p.held = nil, nil
 	}
 	p.say(by.String() + " took this session over; this one is read-only now")
+	records, err := d.Transcript.Tail(p.ctx, p.session.ID, 0, 1)
+	if err != nil {
+		p.trouble(err)
+	}
+	p.shown = lastOf(records)
 }
 
 // open takes a session, writes the end of its conversation, and asks what
@@ -258,6 +272,7 @@ func (p *plain) past() error {
 	if err != nil {
 		return err
 	}
+	p.shown = lastOf(records)
 	if len(records) == 0 {
 		return nil
 	}

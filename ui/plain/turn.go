@@ -258,6 +258,8 @@ func (f *follower) result(r *harness.Result) {
 			p.say(p.Chat.Words(r.Error))
 		}
 		p.say("/retry asks again, /continue goes on from there")
-	case harness.RunAwaiting, harness.RunCompleted, harness.RunRunning:
+	case harness.RunCompleted:
+		p.entitle()
+	case harness.RunAwaiting, harness.RunRunning:
 	}
 }

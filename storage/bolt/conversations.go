@@ -8,6 +8,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/agent"
+	"cairn/harness/snapshot"
 )
 
 // Conversations is an [agent.Store] on a database: the conversations are those
@@ -17,7 +18,10 @@ type Conversations struct {
 	close bool
 }
 
-var _ agent.Store = (*Conversations)(nil)
+var (
+	_ agent.Store      = (*Conversations)(nil)
+	_ agent.Documented = (*openLog)(nil)
+)
 
 // OpenConversations opens the conversations in a directory, which is made if it
 // is missing. Close it after the agents that use it. A blank directory is an
@@ -64,9 +68,21 @@ func (l *openLog) Tail(ctx context.Context, limit int) ([]harness.Record, error)
 	return l.db.Transcript().Tail(ctx, l.lease.Session, 0, limit)
 }
 
-// Append implements [agent.Log].
+// Append implements [agent.Log]. What an answer used is booked to the session and
+// the day with it, as the journal does for runs.
 func (l *openLog) Append(ctx context.Context, records ...harness.Record) ([]harness.Record, error) {
-	return l.db.Transcript().Append(ctx, l.lease, records...)
+	return l.db.Transcript().append(ctx, l.lease, records, func(s *session, r harness.Record) error {
+		if r.Message == nil || r.Message.Usage == nil {
+			return nil
+		}
+		s.info.Usage = s.info.Usage.Add(*r.Message.Usage)
+		return s.t.addUsage(r.Message.Model, *r.Message.Usage)
+	})
+}
+
+// Document implements [agent.Documented]: a snapshot has all branches.
+func (l *openLog) Document(ctx context.Context) (snapshot.Document, error) {
+	return snapshot.Of(ctx, l.db.Sessions(), l.db.Transcript(), l.lease.Session)
 }
 
 // Close implements [agent.Log].

@@ -163,6 +163,14 @@ func (v *Transcript) Record(ctx context.Context, id harness.SessionID, seq int) 
 
 // Append implements [harness.Transcript].
 func (v *Transcript) Append(ctx context.Context, l harness.Lease, records ...harness.Record) ([]harness.Record, error) {
+	return v.append(ctx, l, records, nil)
+}
+
+// append adds records, and in the same transaction what besides is called for
+// each of them.
+func (v *Transcript) append(
+	ctx context.Context, l harness.Lease, records []harness.Record, besides func(*session, harness.Record) error,
+) ([]harness.Record, error) {
 	if len(records) == 0 {
 		return nil, nil
 	}
@@ -174,6 +182,11 @@ func (v *Transcript) Append(ctx context.Context, l harness.Lease, records ...har
 		}
 		if added, err = s.addRecords(records); err != nil {
 			return err
+		}
+		for i := 0; besides != nil && i < len(added); i++ {
+			if err := besides(s, added[i]); err != nil {
+				return err
+			}
 		}
 		return s.written()
 	})

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"strings"
+	"testing"
 	"time"
 
 	"cairn/harness"
@@ -405,3 +408,108 @@ func (d *DB) DropRecords(ctx context.Context, id harness.SessionID) error {
 
 // Examine checks the file as housekeeping does.
 func (d *DB) Examine(ctx context.Context) (problems int, err error) { return d.examine(ctx) }
+
+// PurgeAlone purges without compacting.
+func (d *DB) PurgeAlone(ctx context.Context, before time.Time) (Purged, error) {
+	return d.purge(ctx, before)
+}
+
+// Count counts what there is.
+func (d *DB) Count(ctx context.Context) (Counts, error) { return d.count(ctx) }
+
+// Keys returns how many keys a top-level bucket has.
+func (d *DB) Keys(ctx context.Context, name string) (n int, err error) {
+	err = d.view(ctx, "count keys", func(t *tx) error {
+		b, err := t.root(name)
+		if err == nil {
+			n = b.b.Stats().KeyN
+		}
+		return err
+	})
+	return n, err
+}
+
+// Kept tells which records are stored of sessions that are there.
+func (d *DB) Kept(tb testing.TB, ids ...harness.SessionID) string {
+	tb.Helper()
+	var all []string
+	err := d.view(tb.Context(), "look what is kept", func(t *tx) error {
+		for _, id := range ids {
+			s, ok, err := t.find(id)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			log, err := s.conversation()
+			if err != nil {
+				return err
+			}
+			text := string(id) + ":"
+			err = log.each(nil, func(key, _ []byte) (bool, error) {
+				n, _ := numberOf(key)
+				text += fmt.Sprint(" ", n)
+				return true, nil
+			})
+			if err != nil {
+				return err
+			}
+			all = append(all, text)
+		}
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.Join(all, "; ")
+}
+
+// ManySessions makes sessions s0, s1, … with the same records, and forks every
+// hundredth.
+func (d *DB) ManySessions(ctx context.Context, n int, records []harness.Record) error {
+	return d.update(ctx, "make sessions", func(t *tx) error {
+		for i := range n {
+			if _, err := t.importNew(harness.Session{ID: harness.SessionID(fmt.Sprint("s", i))}, records); err != nil {
+				return err
+			}
+			if i%100 != 0 {
+				continue
+			}
+			fork := harness.Session{ID: harness.SessionID(fmt.Sprint("fork", i)), Created: t.now, Parent: &harness.Origin{Session: harness.SessionID(fmt.Sprint("s", i)), Record: 4}}
+			s, err := t.newSession(fork)
+			if err == nil {
+				err = s.save()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// DeleteHalf puts every other one of those sessions into the trash.
+func (d *DB) DeleteHalf(ctx context.Context, n int) error {
+	return d.update(ctx, "delete sessions", func(t *tx) error {
+		for i := 0; i < n; i += 2 {
+			s, err := t.present(harness.SessionID(fmt.Sprint("s", i)))
+			if err != nil {
+				return err
+			}
+			recent, err := t.root("recent")
+			if err != nil {
+				return err
+			}
+			if err := recent.del(s.recentKey()); err != nil {
+				return err
+			}
+			now := t.now
+			s.info.Deleted = &now
+			if err := s.moveTrash(+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

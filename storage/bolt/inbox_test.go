@@ -177,8 +177,8 @@ func TestDecidedSuggestionsArePurged(t *testing.T) {
 	if list, err := db.Inbox().List(t.Context(), harness.InboxFilter{}); err != nil || len(list) != 1 || list[0].ID != "i3" {
 		t.Errorf("%+v waits, %v", list, err)
 	}
-	if _, filed, err := db.Inbox().Put(t.Context(), harness.Suggestion{Kind: harness.SuggestAdd, Text: "Four"}, "One"); err != nil || filed {
-		t.Errorf("a key that was used files again: %v, %v", filed, err)
+	if _, filed, err := db.Inbox().Put(t.Context(), harness.Suggestion{Kind: harness.SuggestAdd, Text: "Four"}, "Three"); err != nil || filed {
+		t.Errorf("the key of one that waits files again: %v, %v", filed, err)
 	}
 	if s, filed, err := db.Inbox().Put(t.Context(), harness.Suggestion{Kind: harness.SuggestAdd, Text: "One"}, ""); err != nil || !filed || s.ID != "i4" {
 		t.Errorf("filed as %s: %v, %v", s.ID, filed, err)

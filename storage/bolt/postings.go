@@ -193,16 +193,16 @@ func (t *tx) dropSegment(name string) error {
 	return postings.drop(name)
 }
 
-// forgetPostings drops the segments that hold words of a session, and those of
+// forgetPostings drops the segments that hold words of sessions, and those of
 // which that cannot be told. The messages of others in them are in no segment
 // then, until somebody makes the next.
-func (t *tx) forgetPostings(id harness.SessionID) error {
+func (t *tx) forgetPostings(gone map[harness.SessionID]bool) error {
 	all, err := t.segments()
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
-		if s.broken == nil && !s.names(id) {
+		if s.broken == nil && !s.names(gone) {
 			continue
 		}
 		if err := t.dropSegment(s.name); err != nil {
@@ -212,9 +212,9 @@ func (t *tx) forgetPostings(id harness.SessionID) error {
 	return nil
 }
 
-func (s *segment) names(id harness.SessionID) bool {
+func (s *segment) names(any map[harness.SessionID]bool) bool {
 	for _, r := range s.Ranges {
-		if r.Session == id {
+		if any[r.Session] {
 			return true
 		}
 	}

@@ -2,12 +2,17 @@ package bolt
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"cairn/harness"
 )
+
+// purgeSessions is how many sessions one transaction of a purge removes.
+const purgeSessions = 20
 
 // Purged says what [DB.Purge] removed.
 type Purged struct {
@@ -16,9 +21,9 @@ type Purged struct {
 
 // Purge removes for good what was deleted before the time. A session's notes
 // and facts stay, in no session and with their source marked gone. Records that
-// a fork reaches stay too, hidden. Each session goes in a transaction of its
-// own, so a process that is killed leaves each either as it was or gone. In the
-// end the file is compacted if that is worth it, for which others wait;
+// a fork reaches stay too, hidden, until no fork does. A session goes in one
+// transaction, so a process that is killed leaves each either as it was or gone.
+// In the end the file is compacted if that is worth it, for which others wait;
 // [DB.Housekeep] does without.
 func (d *DB) Purge(ctx context.Context, before time.Time) (Purged, error) {
 	p, err := d.purge(ctx, before)
@@ -35,17 +40,14 @@ func (d *DB) purge(ctx context.Context, before time.Time) (Purged, error) {
 		ids, err = t.trashedBefore(ctx, before)
 		return err
 	})
-	for _, id := range ids {
+	x := purger{before: before}
+	for batch := range slices.Chunk(ids, purgeSessions) {
 		if err != nil {
 			return p, err
 		}
-		gone := false
-		err = d.update(ctx, "purge session "+string(id), func(t *tx) (err error) {
-			gone, err = t.purgeSession(ctx, id, before)
-			return err
-		})
-		if gone {
-			p.Sessions++
+		err = d.update(ctx, "purge sessions", func(t *tx) error { return x.run(ctx, t, batch) })
+		if err == nil {
+			p.Sessions += len(x.gone)
 		}
 	}
 	if err == nil {
@@ -72,54 +74,110 @@ func (t *tx) trashedBefore(ctx context.Context, before time.Time) ([]harness.Ses
 	return ids, err
 }
 
-func (t *tx) purgeSession(ctx context.Context, id harness.SessionID, before time.Time) (bool, error) {
+// purger removes sessions, some in each transaction: what has to be looked
+// through for one of them is looked through once for all.
+type purger struct {
+	before time.Time
+	// gone are those that the last transaction removed.
+	gone map[harness.SessionID]bool
+	// known is what was read of the parents of sessions, and forks are they in the
+	// present transaction.
+	known map[harness.SessionID]knownParent
+	forks map[harness.SessionID]*harness.Origin
+}
+
+// knownParent is the parent of a session as long as its stored info has the sum.
+type knownParent struct {
+	sum    [sha256.Size]byte
+	parent *harness.Origin
+}
+
+// run removes those of the sessions that are still old enough in the trash.
+func (x *purger) run(ctx context.Context, t *tx, ids []harness.SessionID) error {
+	x.gone = map[harness.SessionID]bool{}
+	if err := x.findForks(ctx, t); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := x.session(t, id); err != nil {
+			return fmt.Errorf("session %s: %w", id, err)
+		}
+	}
+	if len(x.gone) == 0 {
+		return nil
+	}
+	if err := t.dropPrompts(x.gone); err != nil {
+		return err
+	}
+	if err := (tray{t}).leave(x.gone); err != nil {
+		return err
+	}
+	return t.forgetPostings(x.gone)
+}
+
+// session removes a session, unless it was restored or somebody still writes to
+// it.
+func (x *purger) session(t *tx, id harness.SessionID) error {
 	s, ok, err := t.find(id)
-	if err != nil || !ok || s.info.Deleted == nil || s.info.Hidden || !s.info.Deleted.Before(before) {
-		return false, err // restored meanwhile
+	if err != nil || !ok || s.info.Deleted == nil || s.info.Hidden || !s.info.Deleted.Before(x.before) {
+		return err
 	}
 	if _, alive, err := t.owner(id, s.info.Generation); err != nil || alive {
-		return false, err // somebody still writes to it
-	}
-	forked, err := t.forkedAt(ctx, id)
-	if err != nil {
-		return false, err
+		return err
 	}
 	if err := s.unlist(); err != nil {
-		return false, err
+		return err
 	}
 	if err := moveOut(t.d.Facts().v, s, func(f *harness.Fact) *harness.Source { return &f.Source }); err != nil {
-		return false, err
+		return err
 	}
 	if err := moveOut(t.d.Notes().v, s, func(n *harness.Note) *harness.Source { return &n.Source }); err != nil {
-		return false, err
-	}
-	if err := t.dropPrompts(id); err != nil {
-		return false, err
-	}
-	if err := (tray{t}).leave(id); err != nil {
-		return false, err
+		return err
 	}
 	if err := s.dropGrants(); err != nil {
-		return false, err
+		return err
 	}
-	if err := t.forgetPostings(id); err != nil {
-		return false, err
+	x.gone[id] = true
+	return x.dropUnreached(s)
+}
+
+// dropUnreached removes of a session that nobody can open what no fork reaches.
+// If that is all of it, the same is due for a hidden one that it was forked from.
+func (x *purger) dropUnreached(s *session) error {
+	for {
+		if forked := x.forkedAt(s.info.ID); len(forked) > 0 {
+			return s.hide(forked)
+		}
+		parent := s.info.Parent
+		if err := s.remove(); err != nil {
+			return err
+		}
+		delete(x.forks, s.info.ID)
+		if parent == nil {
+			return nil
+		}
+		up, ok, err := s.t.find(parent.Session)
+		if err != nil || !ok || !up.info.Hidden {
+			return err
+		}
+		s = up
 	}
-	if len(forked) > 0 {
-		return true, s.hide(forked)
-	}
-	sessions, err := t.root("sessions")
+}
+
+// remove drops all that is left of a session that is in no list.
+func (s *session) remove() error {
+	sessions, err := s.t.root("sessions")
 	if err != nil {
-		return false, err
+		return err
 	}
-	where, err := t.root("where")
+	where, err := s.t.root("where")
 	if err != nil {
-		return false, err
+		return err
 	}
-	if err := where.del(whereSession(id)); err != nil {
-		return false, err
+	if err := where.del(whereSession(s.info.ID)); err != nil {
+		return err
 	}
-	return true, sessions.drop(string(id))
+	return sessions.drop(string(s.info.ID))
 }
 
 // unlist drops the session's runs and takes it out of the trash.
@@ -186,33 +244,56 @@ func (s *session) dropRuns(c *counters) error {
 
 // forkedAt returns the records of a session at which forks begin, also deleted
 // and hidden ones.
-func (t *tx) forkedAt(ctx context.Context, id harness.SessionID) ([]int, error) {
+func (x *purger) forkedAt(id harness.SessionID) []int {
+	var at []int
+	for fork, p := range x.forks {
+		if p.Session == id && fork != id {
+			at = append(at, p.Record)
+		}
+	}
+	return at
+}
+
+// findForks reads the parents of all sessions. An info that was read before is
+// only compared.
+func (x *purger) findForks(ctx context.Context, t *tx) error {
+	x.forks = map[harness.SessionID]*harness.Origin{}
+	if x.known == nil {
+		x.known = map[harness.SessionID]knownParent{}
+	}
 	sessions, err := t.root("sessions")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var at []int
-	err = sessions.each(nil, func(key, _ []byte) (bool, error) {
+	return sessions.each(nil, func(key, _ []byte) (bool, error) {
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}
-		if harness.SessionID(key) == harness.NoSession {
+		id := harness.SessionID(key)
+		if id == harness.NoSession {
 			return true, nil
 		}
 		b, err := sessions.must(string(key))
 		if err != nil {
 			return false, err
 		}
-		var info sessionInfo
-		if err := b.need(keyInfo, &info); err != nil {
-			return false, err
+		b.t.touch(b.path, keyInfo)
+		known, sum := x.known[id], sha256.Sum256(b.b.Get(keyInfo))
+		if known.sum != sum {
+			var info struct {
+				Parent *harness.Origin `json:"parent"`
+			}
+			if err := b.need(keyInfo, &info); err != nil {
+				return false, err
+			}
+			known = knownParent{sum, info.Parent}
+			x.known[id] = known
 		}
-		if p := info.Parent; p != nil && p.Session == id && info.ID != id {
-			at = append(at, p.Record)
+		if known.parent != nil {
+			x.forks[id] = known.parent
 		}
 		return true, nil
 	})
-	return at, err
 }
 
 // hide keeps of a session only the records that its forks reach.
@@ -253,9 +334,9 @@ func (s *session) hide(forked []int) error {
 	return s.save()
 }
 
-// dropPrompts empties the prompts of a session. Their numbers stay, as the
-// numbers are without a gap.
-func (t *tx) dropPrompts(id harness.SessionID) error {
+// dropPrompts empties the prompts of sessions. Their numbers stay, as the numbers
+// are without a gap.
+func (t *tx) dropPrompts(gone map[harness.SessionID]bool) error {
 	prompts, err := t.root("prompts")
 	if err != nil {
 		return err
@@ -269,7 +350,7 @@ func (t *tx) dropPrompts(id harness.SessionID) error {
 		if err := prompts.need(number(seq), &p); err != nil {
 			return fmt.Errorf("prompt %s: %w", strconv.Itoa(seq), err)
 		}
-		if p.Session != id {
+		if !gone[p.Session] {
 			continue
 		}
 		if err := prompts.put(number(seq), prompt{}); err != nil {

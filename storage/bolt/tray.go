@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"time"
@@ -127,11 +128,11 @@ func (y tray) Remember(key, id string) error {
 	return keys.put(suggestionKey(key), id)
 }
 
-// leave marks what a session suggested as from one that is gone for good.
-func (y tray) leave(id harness.SessionID) error {
+// leave marks what sessions suggested as from ones that are gone for good.
+func (y tray) leave(gone map[harness.SessionID]bool) error {
 	all, err := y.All()
 	for _, k := range all {
-		if err == nil && k.Item.Source.Session == id && !k.Item.Source.Gone {
+		if err == nil && gone[k.Item.Source.Session] && !k.Item.Source.Gone {
 			k.Item.Source.Gone = true
 			err = y.Put(k)
 		}
@@ -139,7 +140,8 @@ func (y tray) leave(id harness.SessionID) error {
 	return err
 }
 
-// purge removes what was decided before a time, and returns how many.
+// purge removes what was decided before a time, and the keys that it was filed
+// with, and returns how many there were.
 func (y tray) purge(before time.Time) (int, error) {
 	all, err := y.All()
 	if err != nil {
@@ -147,8 +149,10 @@ func (y tray) purge(before time.Time) (int, error) {
 	}
 	b, book, err := y.open()
 	n := 0
+	left := map[string]bool{}
 	for _, k := range all {
 		if err != nil || k.Outcome == "" || !k.Decided.Before(before) {
+			left[k.Item.ID] = true
 			continue
 		}
 		at, _ := numberOfSuggestion(k.Item.ID)
@@ -158,6 +162,38 @@ func (y tray) purge(before time.Time) (int, error) {
 	if err != nil || n == 0 {
 		return 0, err
 	}
+	if err := y.forgetKeys(left); err != nil {
+		return 0, err
+	}
 	book.Count -= n
 	return n, y.saveBook(b, book)
+}
+
+// forgetKeys removes the keys of suggestions that are not there any more, also
+// those that a cairn that kept them has left.
+func (y tray) forgetKeys(left map[string]bool) error {
+	keys, err := y.t.root("keys")
+	if err != nil {
+		return err
+	}
+	var due [][]byte
+	err = keys.each(nil, func(key, value []byte) (bool, error) {
+		if !bytes.HasPrefix(payload(value), []byte(`"`+suggestionPrefix)) {
+			return true, nil
+		}
+		var id string
+		if err := keys.decode(key, value, &id); err != nil {
+			return false, err
+		}
+		if _, ok := numberOfSuggestion(id); ok && !left[id] {
+			due = append(due, bytes.Clone(key))
+		}
+		return true, nil
+	})
+	for _, key := range due {
+		if err == nil {
+			err = keys.del(key)
+		}
+	}
+	return err
 }

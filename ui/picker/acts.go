@@ -21,7 +21,7 @@ type act struct {
 // acts are what can be done to the selected row, in the order of the menu.
 func (m Model) acts() []act {
 	s, _ := m.selected()
-	open, pin, memory, fork := "open", "pin", "turn its memory off", "fork at its end"
+	open, says, pin, memory, fork := "open", "", "pin", "turn its memory off", "fork at its end"
 	if m.show.trash {
 		open = "bring back"
 	}
@@ -32,18 +32,14 @@ func (m Model) acts() []act {
 		memory = "turn its memory on"
 	}
 	if m.onHit() {
-		open, fork = "open at this message", "fork at this message"
+		says, fork = "open at this message", "fork at this message"
 	}
 	off := m.offs()
 	b := func(action, help string, rank int, off string, keys ...string) render.Binding {
 		return render.Binding{Action: action, Keys: keys, Help: help, Group: keyGroup, Rank: rank, Off: off}
 	}
-	list := open
-	if m.onHit() {
-		list = "open"
-	}
 	return []act{
-		{b("picker.open", list, 1, off.none, "enter"), "o", open},
+		{b("picker.open", open, 1, off.none, "enter"), "o", says},
 		{b("picker.rename", "rename", 5, off.row, "ctrl+r"), "r", ""},
 		{b("picker.fork", "fork", 0, off.fork), "f", fork},
 		{b("picker.pin", pin, 13, off.row, "ctrl+b"), "p", ""},
@@ -51,7 +47,7 @@ func (m Model) acts() []act {
 		{b("picker.memory", memory, 0, off.memory), "m", ""},
 		{b("picker.export", "export", 0, off.export), "e", "export to a file"},
 		{b("picker.copy-id", "copy its id", 0, off.none), "c", ""},
-		{b("picker.delete", "delete", 6, off.remove, "ctrl+d"), "d", "delete"},
+		{b("picker.delete", "delete", 6, off.remove, "ctrl+d"), "d", ""},
 	}
 }
 
@@ -87,6 +83,8 @@ func (m Model) mayDelete(s harness.Session) string {
 		return "this chat is open here: start or open another first"
 	case m.elsewhere(s):
 		return "it is " + m.held(s) + ": close it there first"
+	case m.atWork(s):
+		return "its answer is still being written in this window"
 	default:
 		return ""
 	}
@@ -114,6 +112,12 @@ func (m Model) elsewhere(s harness.Session) bool {
 	}
 	sameHost := s.Owner.Host == "" || m.c.Self.Host == "" || s.Owner.Host == m.c.Self.Host
 	return s.Owner.PID != m.c.Self.PID || !sameHost
+}
+
+// atWork reports whether a turn of a session goes on in this window behind the
+// chat in front.
+func (m Model) atWork(s harness.Session) bool {
+	return s.Owner != nil && s.OpenStatus == harness.RunRunning && s.ID != m.window.present && !m.elsewhere(s)
 }
 
 // held says who has a session open, such as "open in pid 4411 on pts/3".

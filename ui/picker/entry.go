@@ -48,7 +48,7 @@ func (m Model) write(kind entryKind) Model {
 		text = string(k.session) + ".md"
 	}
 	m.entry = entry{n: m.entry.n + 1, id: k.session, of: k, field: widget.Line(text), kind: kind}
-	m.preview.peek = false
+	m.preview.peek, m.list.chosen = false, true
 	return m
 }
 

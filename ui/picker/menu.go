@@ -47,6 +47,7 @@ func (m Model) menuKeys() []render.Binding {
 func (m Model) openMenu() Model {
 	k, ok := m.list.selected()
 	m.menu, m.preview.peek = menu{open: ok, of: k}, false
+	m.list.chosen = true // found messages that come later leave it where it is
 	return m
 }
 

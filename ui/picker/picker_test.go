@@ -77,6 +77,14 @@ func TestStatesAreWords(t *testing.T) {
 	}
 	s.Model = s.Present("q3", false)
 	s.shows("open here")
+	behind := sample()
+	i := behind.find("trip")
+	behind.sessions[i].Owner, behind.sessions[i].OpenStatus = &harness.Holder{PID: 7}, harness.RunRunning
+	b := open(t, behind, 80, 24)
+	if got := b.state(behind.sessions[i]); got != "running here" {
+		t.Errorf("a chat behind the screen is %q", got)
+	}
+	b.keys("t", "r", "i", "p", "ctrl+d").shows("Its answer is still being written in this window.")
 	waits := sample()
 	for i := range waits.sessions {
 		if waits.sessions[i].ID == "nightly" {
@@ -294,7 +302,26 @@ func TestEverySizeHoldsEveryState(t *testing.T) {
 	})
 }
 
-func check(t *rapid.T, view string, w, h int) {
+func TestTheSmallestScreensHoldEveryState(t *testing.T) {
+	t.Parallel()
+	for _, keys := range [][]string{{}, {"down", "tab", "down"}, {"right", "pgup"}, {"down", "ctrl+r", "界"}, {"v", "end"}, {"end", "ctrl+d", "ctrl+a"}} {
+		f := sample()
+		f.hits = []harness.Hit{{Session: "hostile", Message: 1, Excerpt: "x\x1b[2Jy v\nz"}}
+		s := open(t, f, 80, 24, func(c *Config) { c.Search = f }).keys(keys...)
+		for w := range 14 {
+			for h := range 14 {
+				s.send(tea.WindowSizeMsg{Width: w, Height: h})
+				check(t, s.View(w, h), w, h)
+			}
+		}
+	}
+}
+
+func check(t interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, view string, w, h int,
+) {
 	t.Helper()
 	lines := strings.Split(view, "\n")
 	if h <= 0 {

@@ -137,6 +137,23 @@ func TestASearchForEarlierWordsIsStoppedAndItsHitsAreNotShown(t *testing.T) {
 	})
 }
 
+func TestMessagesThatAreFoundLateLeaveTheMenuWhereItIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &slow{takes: time.Second}
+		l := openLive(t, f)
+		l.key("i", 2*time.Second)
+		l.key("end", 0)
+		l.key("m", 2*searchPause)
+		l.key("tab", 0)
+		of := l.menu.of
+		l.pass(2 * time.Second)
+		if !l.menu.open || l.menu.of != of || l.list.sel != of {
+			t.Errorf("the menu of %v is now %+v on %v", of, l.menu, l.list.sel)
+		}
+	})
+}
+
 func TestLeavingTheScreenStopsItsSearch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

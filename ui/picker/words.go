@@ -35,7 +35,7 @@ func (m Model) states(s harness.Session) []string {
 	var out []string
 	waits := s.OpenRun != "" && s.OpenStatus == harness.RunAwaiting
 	switch present := s.ID != "" && s.ID == m.window.present; {
-	case present && m.window.running:
+	case present && m.window.running, m.atWork(s):
 		out = append(out, "running here")
 	case present:
 		out = append(out, "open here")

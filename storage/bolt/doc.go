@@ -5,7 +5,8 @@
 //
 // The bucket map:
 //
-//	meta/                       format (schema, oldest reader, store id, created), counters
+//	meta/                       format (schema, oldest reader, store id, created), counters,
+//	                            checked: when all of it was last found right
 //	sessions/<id>/              info
 //	  conversation/<seq>        records, under their big-endian number
 //	  draft/                    text, queue: what was typed and not sent

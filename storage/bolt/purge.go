@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -84,6 +85,8 @@ type purger struct {
 	// present transaction.
 	known map[harness.SessionID]knownParent
 	forks map[harness.SessionID]*harness.Origin
+	// at is the state of the file that forks are of.
+	at moment
 }
 
 // knownParent is the parent of a session as long as its stored info has the sum.
@@ -254,9 +257,17 @@ func (x *purger) forkedAt(id harness.SessionID) []int {
 	return at
 }
 
-// findForks reads the parents of all sessions. An info that was read before is
-// only compared.
+// findForks reads the parents of all sessions, unless nobody has written since the
+// last transaction of this purge. An info that was read before is only compared.
 func (x *purger) findForks(ctx context.Context, t *tx) error {
+	now, err := t.moment()
+	if err != nil {
+		return err
+	}
+	was := x.at
+	if x.at = now; x.forks != nil && now.transaction == was.transaction+1 && os.SameFile(now.file, was.file) {
+		return nil
+	}
 	x.forks = map[harness.SessionID]*harness.Origin{}
 	if x.known == nil {
 		x.known = map[harness.SessionID]knownParent{}

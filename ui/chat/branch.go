@@ -19,6 +19,8 @@ type branching struct {
 	returned string
 	// edit is the message that what is in the box is to replace.
 	edit editing
+	// missed is the record that was asked for and is on another branch.
+	missed harness.Origin
 	// tree is the screen of the branches; forks are the sessions that have a
 	// parent, as far as they were read.
 	tree  tree.Model
@@ -95,7 +97,9 @@ type movedMsg struct {
 	text  string
 	moved bool
 	goal  harness.Origin
-	err   error
+	// dropped says that an unfinished answer was dropped before.
+	dropped bool
+	err     error
 }
 
 // moveBy begins a move of the head. What move returns is said; it may set the
@@ -107,12 +111,16 @@ func (m Model) moveBy(move func(ctx context.Context, out *movedMsg) error) (Mode
 	return m, func() tea.Msg {
 		out := movedMsg{to: to}
 		if out.err = Drop(ctx, d.Engine, lease, open); out.err == nil {
+			out.dropped = open != nil
 			out.err = move(ctx, &out)
 		}
 		out.loaded, _ = reload().(loadedMsg)
 		return out
 	}
 }
+
+// DroppedWords say that an unfinished answer was dropped.
+const DroppedWords = "the unfinished answer is dropped, and kept in the log"
 
 // Drop ends an unfinished run; what was said in it is stored.
 func Drop(ctx context.Context, e harness.Engine, l harness.Lease, run *harness.Run) error {
@@ -146,7 +154,9 @@ func (msg movedMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.moved && !m.draft.eager {
 		m = m.giveBack(msg.text)
 	}
-	m.notice = msg.notice
+	if m.notice = msg.notice; msg.dropped {
+		m.notice += " " + m.deps.Theme.Ornaments.Dot + " " + DroppedWords
+	}
 	if m.draft.eager { // sent while it was under way
 		m.draft.eager = false
 		m, cmd = m.sendQueued()

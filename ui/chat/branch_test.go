@@ -198,7 +198,7 @@ func TestAnInterruptedAnswerIsDroppedWhereItWasGiven(t *testing.T) {
 				said(t, w, "talk", "one | answer one | two | answer two | three | answer three | four! | echo four!")
 			} else {
 				d.Type("/redo").Press("enter").Wait(0).Shows("an answer is unfinished: nothing follows it")
-				d.Type("/undo").Press("enter").Wait(0).Shows("took back message 7", "> four").Hides("the first half", "the answer failed")
+				d.Type("/undo").Press("enter").Wait(0).Shows("took back message 7 · /redo brings it back · the unfinished answer is dropped", "> four").Hides("the first half", "the answer failed")
 				d.Press("ctrl+x", "y").Wait(0).Shows("the first half", "> write a message")
 				said(t, w, "talk", "one | answer one | two | answer two | three | answer three | four | the first half")
 			}
@@ -314,6 +314,21 @@ func TestAReaderFollowsTheOwnersBranches(t *testing.T) {
 		pass("Stones").Hides("you", "answer")
 		owner.Press("ctrl+u").Type("/rename Pebbles").Press("enter").Wait(0)
 		pass("Pebbles")
+	})
+}
+
+// TestAMessageOnAnotherBranchIsFoundInTheTree opens a chat at a message that is
+// not on the branch shown.
+func TestAMessageOnAnotherBranchIsFoundInTheTree(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		three(w)
+		d := w.Open("talk", 80, 24)
+		d.Type("/edit 2").Press("enter").Wait(0).Type("!").Press("enter").Wait(time.Second)
+		if _, _, err := w.Store.Facts().Save(t.Context(), harness.Fact{Text: "said on the other branch", Source: harness.Source{Session: "talk", Message: 4}}, ""); err != nil {
+			t.Fatal(err)
+		}
+		d.Press("ctrl+x", "f").Wait(time.Second).Press("enter").Wait(time.Second).Shows("message 4 is on another branch: /tree shows it")
+		d.Press("ctrl+x", "g").Wait(0).Shows(">       3  00:02   ├─ two").Press("enter").Wait(0).Shows("answer two", "answer three")
 	})
 }
 

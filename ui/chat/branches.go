@@ -51,6 +51,10 @@ func (msg treeMsg) apply(m Model) (Model, tea.Cmd) {
 		return m.treeFailed(msg.err)
 	}
 	m.branch.tree = m.branch.tree.With(msg.tree.Rows(m.branch.forks...))
+	if said, ok := msg.tree.Said(m.branch.missed); ok {
+		m.branch.tree = m.branch.tree.Select(said, m.height)
+	}
+	m.branch.missed = harness.Origin{}
 	ctx, d, to := m.ctx, m.deps, m.to()
 	return m, func() tea.Msg { // among many sessions this takes longer
 		all, err := d.Sessions.List(ctx, harness.SessionFilter{})

@@ -303,7 +303,8 @@ func (m Model) Show(o harness.Origin) (Model, tea.Cmd) {
 // missed says that a record that was asked for is not there to be shown.
 func (m Model) missed(o harness.Origin) Model {
 	if o.Session == "" && o.Record <= m.session.Records {
-		return m.Hint(fmt.Sprintf("message %d is on another branch: /tree shows them", o.Record))
+		m.branch.missed = o
+		return m.Hint(fmt.Sprintf("message %d is on another branch: /tree shows it", o.Record))
 	}
 	return m.Hint(fmt.Sprintf("message %d is not in this conversation", o.Record))
 }

@@ -78,7 +78,9 @@ func (m Model) shows(records []harness.Record, upTo int) Model {
 	if m.width > 0 {
 		m.pages.settled(m.desk(), m.rows())
 	}
-	m.context = contextOf(records, m.context)
+	if m.context = contextOf(records, m.context); len(records) == 0 {
+		m.context = 0
+	}
 	return m
 }
 

@@ -1,10 +1,6 @@
 package chat
 
-import (
-	"slices"
-
-	"cairn/harness"
-)
+import "cairn/harness"
 
 // item is one block of the conversation.
 type item struct {
@@ -143,100 +139,6 @@ func (p *pages) unsend() {
 func (p *pages) cut(i int) {
 	p.items = p.items[:i:i]
 	p.follow = true
-}
-
-// merge takes the newest records of the branch, read when the log ended with
-// record upTo. What is shown of them stays, what is missing between or after is
-// added, what is no longer on the branch goes, but not what is newer than was
-// read. Records that do not touch those shown replace them all.
-func (p *pages) merge(records []harness.Record, upTo int) {
-	top, mark := p.idAt(p.top.item), p.idAt(p.mark.item)
-	from := p.join(records)
-	old := p.claimed(p.items[from:], records)
-	p.items = p.items[:from:from]
-	for _, r := range records {
-		p.items = append(p.items, p.known(old, r)...)
-	}
-	newer := func(o harness.Origin) bool {
-		return o.Session == "" && o.Record > upTo &&
-			!slices.ContainsFunc(records, func(r harness.Record) bool { return origin(r) == o })
-	}
-	for _, it := range old {
-		if newer(origin(it.rec)) || it.sent || it.quiet != "" && (it.after == (harness.Origin{}) || newer(it.after)) {
-			p.items = append(p.items, it)
-		}
-	}
-	p.top.item, p.mark.item = p.byID(top, p.top.item), p.byID(mark, p.mark.item)
-}
-
-// join is the item from which on the newest records of the branch take the
-// place of what is shown.
-func (p *pages) join(records []harness.Record) int {
-	if len(records) == 0 { // the branch is empty
-		p.whole, p.follow = true, true
-		return 0
-	}
-	if from := p.index(origin(records[0])); from >= 0 {
-		return from
-	}
-	last, end := p.last(), harness.Origin{}
-	before, known := p.before(records[0])
-	first := known && before == end
-	switch {
-	case last == end: // what stands there already comes behind
-		p.whole = p.whole && first
-		return 0
-	case known && before == last:
-		from := len(p.items)
-		for from > 0 && p.items[from-1].sent {
-			from--
-		}
-		return from
-	}
-	p.whole = first
-	if !slices.ContainsFunc(records, func(r harness.Record) bool { return p.index(origin(r)) >= 0 }) {
-		p.follow = true
-	}
-	return 0
-}
-
-// settled goes back to the end if what was read there is gone.
-func (p *pages) settled(src source, h int) {
-	if end, short := p.bottom(src, h); !p.follow && (short || !p.top.before(end)) {
-		p.follow = true
-	}
-}
-
-// claimed are the old items without the message that was just sent, if it is
-// among the records: they may be read before the run says that it began.
-func (p *pages) claimed(old []item, records []harness.Record) []item {
-	sent := slices.IndexFunc(old, func(it item) bool { return it.sent })
-	if sent < 0 {
-		return old
-	}
-	text := old[sent].rec.Message.Text()
-	for _, r := range records {
-		if r.Message != nil && r.Message.Role == harness.RoleUser && p.index(origin(r)) < 0 && r.Message.Text() == text {
-			return slices.Delete(slices.Clone(old), sent, sent+1)
-		}
-	}
-	return old
-}
-
-// known is the record's item among old ones, with the lines of this window
-// that stand behind it, or a new item.
-func (p *pages) known(old []item, r harness.Record) []item {
-	var out []item
-	for _, it := range old {
-		if it.rec.Seq > 0 && origin(it.rec) == origin(r) || it.quiet != "" && it.after == origin(r) {
-			out = append(out, it)
-		}
-	}
-	if len(out) > 0 && out[0].rec.Seq == r.Seq {
-		return out
-	}
-	p.nextID++
-	return append([]item{{id: p.nextID, rec: r}}, out...)
 }
 
 // index is the place of a record among the items, -1 if it is not loaded.

@@ -120,7 +120,7 @@ func TestAnInterruptedAnswerIsDroppedInPlain(t *testing.T) {
 		w.Model.Then(uitest.Fails("the first half", "the line is dead"))
 		k.say("four").wait(time.Second).shows("The line is dead")
 		k.say("/redo").shows("an answer is unfinished: nothing follows it").say("/fork").shows("an answer is unfinished; /fork 2 forks before it")
-		k.say("/undo").shows("took back message 7")
+		k.say("/undo").shows("- the unfinished answer is dropped, and kept in the log\n- took back message 7")
 		branch(t, w, "one | answer one | two | answer two | three | answer three")
 	})
 }

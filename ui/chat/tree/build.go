@@ -85,6 +85,16 @@ func Build(ctx context.Context, t Transcript, s harness.Session) (Tree, error) {
 	return Tree{s.ID, b}, nil
 }
 
+// Said is the message of the person to whose turn a record of the session's own
+// log belongs, if it does to one.
+func (t Tree) Said(o harness.Origin) (harness.Origin, bool) {
+	if o.Session != "" || o.Record < 1 || o.Record >= len(t.b.owner) {
+		return harness.Origin{}, false
+	}
+	said := t.b.nodes[t.b.owner[o.Record]].Said
+	return said, said.Record > 0
+}
+
 // Rows lays the tree out. Of the sessions given those are listed, too, that
 // were forked from it.
 func (t Tree) Rows(sessions ...harness.Session) []Row {

@@ -62,6 +62,15 @@ func (m Model) With(rows []Row) Model {
 	return m
 }
 
+// Select goes to the row of a message, on a screen of a height.
+func (m Model) Select(said harness.Origin, height int) Model {
+	if i := slices.IndexFunc(m.rows, func(r Row) bool { return r.Fork == "" && r.Said == said }); i >= 0 {
+		m.at = i
+		m.top = widget.Scroll(m.top, m.at, len(m.rows), m.room(height))
+	}
+	return m
+}
+
 // Say shows a sentence until the next key.
 func (m Model) Say(text string) Model {
 	m.note = text

@@ -38,10 +38,16 @@ func TestThePreviewScrollsBackToTheFirstMessage(t *testing.T) {
 			s.keys("right")
 		}
 		s.shows("message 200.", "↑ earlier").lacks("message 1.", "↓ later")
-		s.keys("pgup").shows("↓ later")
+		seen := s.view()
+		seen += s.keys("pgup").shows("↓ later").view()
 		presses := 0
 		for ; presses < 400 && !strings.Contains(s.view(), "message 1."); presses++ {
-			s.keys("pgup")
+			seen += s.keys("pgup").view()
+		}
+		for n := range 200 {
+			if text := fmt.Sprintf("message %d.", n+1); !strings.Contains(seen, text) {
+				t.Errorf("%v: %q was passed over", size, text)
+			}
 		}
 		if presses == 400 {
 			t.Errorf("%v: 400 pages up do not show the first message:\n%s", size, s.view())

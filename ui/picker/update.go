@@ -117,7 +117,7 @@ func (m Model) back() (Model, tea.Cmd, Intent) {
 
 // onView handles the keys that change what is shown; ok is false for others.
 func (m Model) onView(action string) (next Model, cmd tea.Cmd, ok bool) {
-	page := max(m.layout(m.window.width, m.window.height).list-1, 1)
+	page := max(m.previewRoom(m.layout(m.window.width, m.window.height))-1, 1)
 	switch action {
 	case "picker.actions":
 		m = m.openMenu()

@@ -47,16 +47,8 @@ func (w *walker) step(t *tx) (done bool, err error) {
 				w.path, w.after = append(w.path, string(key)), append(w.after, nil)
 				return false, nil
 			}
-			w.report.Values++
-			var any json.RawMessage
-			if err := b.decode(key, value, &any); err != nil {
-				if err := w.report.note(err); err != nil {
-					return false, err
-				}
-				continue
-			}
-			if w.seen != nil {
-				w.seen(w.path, key, value)
+			if err := w.value(b, key, value); err != nil {
+				return false, err
 			}
 		}
 	}
@@ -68,6 +60,19 @@ func (w *walker) step(t *tx) (done bool, err error) {
 	}
 	w.path, w.after = w.path[:len(w.path)-1], w.after[:len(w.after)-1]
 	return false, nil
+}
+
+// value reads one value.
+func (w *walker) value(b bucket, key, value []byte) error {
+	w.report.Values++
+	var any json.RawMessage
+	if err := b.decode(key, value, &any); err != nil {
+		return w.report.note(err)
+	}
+	if w.seen != nil {
+		w.seen(w.path, key, value)
+	}
+	return nil
 }
 
 // open returns the bucket that the walker is in, if it is still there.

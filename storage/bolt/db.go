@@ -93,7 +93,7 @@ func Open(path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.prepare(); err != nil {
+	if err := d.prepare(context.Background()); err != nil {
 		return nil, err
 	}
 	d.warnOfNetwork()
@@ -135,11 +135,10 @@ func newDB(path string, o Options) (*DB, error) {
 
 // prepare makes the directory and the file if they are missing, and reads the
 // file once.
-func (d *DB) prepare() error {
+func (d *DB) prepare(ctx context.Context) error {
 	if err := d.prepareDir(); err != nil {
 		return d.unusable(err)
 	}
-	ctx := context.Background()
 	if err := d.enter(ctx); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func withSteps(all []Step) []step {
 
 // OpenWith opens a database as a program to come would.
 func OpenWith(path string, o Options, all ...Step) (*DB, error) {
-	return openExisting(path, o, func(d *DB) { d.steps = withSteps(all) })
+	return openExisting(context.Background(), path, o, func(d *DB) { d.steps = withSteps(all) })
 }
 
 // MigrateWith migrates a database as a program to come would.

@@ -33,7 +33,7 @@ func Inspect(ctx context.Context, path string, o Options) (Inspection, error) {
 }
 
 func inspectWith(ctx context.Context, path string, o Options, all []step) (i Inspection, err error) {
-	d, err := openExisting(path, o, func(d *DB) { d.asIs, d.steps = true, all })
+	d, err := openExisting(ctx, path, o, func(d *DB) { d.asIs, d.steps = true, all })
 	if err != nil {
 		return i, fmt.Errorf("check: %w", err)
 	}

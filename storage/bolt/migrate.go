@@ -62,7 +62,7 @@ func Migrate(ctx context.Context, path string, o Options) (Migration, error) {
 }
 
 func migrateWith(ctx context.Context, path string, o Options, all []step) (m Migration, err error) {
-	d, err := openExisting(path, o, func(d *DB) { d.steps = all })
+	d, err := openExisting(ctx, path, o, func(d *DB) { d.steps = all })
 	if err != nil {
 		return m, fmt.Errorf("migrate: %w", err)
 	}
@@ -78,7 +78,7 @@ func migrateWith(ctx context.Context, path string, o Options, all []step) (m Mig
 }
 
 // openExisting opens a database and makes none.
-func openExisting(path string, o Options, set func(*DB)) (*DB, error) {
+func openExisting(ctx context.Context, path string, o Options, set func(*DB)) (*DB, error) {
 	d, err := newDB(path, o)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func openExisting(path string, o Options, set func(*DB)) (*DB, error) {
 		return nil, fmt.Errorf("%s: %w", d.path, harness.ErrNotFound)
 	}
 	set(d)
-	if err := d.prepare(); err != nil {
+	if err := d.prepare(ctx); err != nil {
 		return nil, err
 	}
 	return d, nil

@@ -134,10 +134,10 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			path := populated(t)
+			path := populated(t) //nolint:contextcheck // opening takes none
 			before, err := os.ReadFile(path)
 			ok(t, err)
-			_, err = bolt.OpenWith(path, bolt.Options{}, apply)
+			_, err = bolt.OpenWith(path, bolt.Options{}, apply) //nolint:contextcheck // opening takes none
 			if err == nil || !strings.Contains(err.Error(), "migrate from schema 1 to 2, nothing is changed") || !strings.Contains(err.Error(), what) {
 				t.Fatalf("error %v", err)
 			}

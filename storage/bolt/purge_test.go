@@ -37,6 +37,7 @@ func TestPurgeKeepsWhatForksOfForksReach(t *testing.T) {
 	for n := range 4 {
 		say(t, db, "a", fmt.Sprint("a", n+1))
 	}
+	//nolint:contextcheck // it is that of the test everywhere
 	fork := func(from harness.SessionID, of harness.Origin, id harness.SessionID) {
 		t.Helper()
 		_, err := db.Sessions().Fork(ctx, from, of, harness.Session{ID: id})
@@ -44,6 +45,7 @@ func TestPurgeKeepsWhatForksOfForksReach(t *testing.T) {
 		say(t, db, id, string(id)+"1")
 		say(t, db, id, string(id)+"2")
 	}
+	//nolint:contextcheck // it is that of the test everywhere
 	purge := func(want int, ids ...harness.SessionID) {
 		t.Helper()
 		for _, id := range ids {
@@ -159,7 +161,7 @@ func BenchmarkPurge(b *testing.B) {
 		check(b, db.DeleteHalf(b.Context(), 10_000))
 		longest := make(chan time.Duration)
 		ctx, stop := context.WithCancel(b.Context())
-		go func() { longest <- worstCommit(ctx, b, db.Path()) }()
+		go func() { longest <- worstCommit(b, ctx, db.Path()) }()
 		b.StartTimer()
 		p, err := db.PurgeAlone(b.Context(), time.Now().Add(time.Hour))
 		check(b, err)
@@ -175,8 +177,11 @@ func BenchmarkPurge(b *testing.B) {
 
 // worstCommit commits again and again as another process would, and returns how
 // long that took at the worst.
-func worstCommit(ctx context.Context, b *testing.B, path string) (worst time.Duration) {
-	other, err := bolt.Open(path, bolt.Options{})
+//
+//nolint:revive // a helper's first parameter is the test
+func worstCommit(b *testing.B, ctx context.Context, path string) (worst time.Duration) {
+	b.Helper()
+	other, err := bolt.Open(path, bolt.Options{}) //nolint:contextcheck // opening takes none
 	if err != nil {
 		b.Error(err)
 		return 0

@@ -78,7 +78,7 @@ func TestListsAreMadeAnewFromTheRecords(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			unchanged(t, r.Kept, broken)
-			db = openAt(t, path, harnesstest.NewClock()) //nolint:contextcheck // opening takes none
+			db = openAt(t, path, harnesstest.NewClock())
 			got, errs := ask(t, db)
 			compare(t, "after the rebuild", want, got, errs)
 			if len(errs) != 0 {

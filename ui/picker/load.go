@@ -49,7 +49,7 @@ func (l loading) dropped() loading { return loading{n: l.n + 1, took: l.took} }
 
 // searchPause is how long typing rests before messages are searched: a word
 // typed in one go is one search.
-const searchPause = 80 * time.Millisecond
+const searchPause = 150 * time.Millisecond
 
 // asked is what a search looks for, and what its hits are narrowed to.
 type asked struct {

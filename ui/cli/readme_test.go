@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"regexp"
 	"strings"
@@ -19,7 +20,12 @@ func TestTheReadmeNamesFlagsAndCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(data)
-	root, _, err := new(app).command(nil)
+	// Commands that need a part of the program are there with it.
+	wire := Wire{
+		MigrateStore: func(context.Context, string, StoreOptions) (StoreMigration, error) { return StoreMigration{}, nil },
+		RebuildStore: func(context.Context, string, StoreOptions) (StoreRebuilt, error) { return StoreRebuilt{}, nil },
+	}
+	root, _, err := (&app{wire: wire}).command(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

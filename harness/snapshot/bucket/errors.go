@@ -8,7 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"regexp"
+	"strings"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
@@ -58,9 +58,12 @@ func known(code string) error {
 	}
 }
 
-// plainCode is what a code looks like. All else that a server says stays out of
-// errors: it may repeat the request, keys and all, or drive the terminal.
-var plainCode = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.]{0,63}$`)
+// plainCode reports whether s looks like a code. All else that a server says
+// stays out of errors: it may repeat the request, keys and all, or drive the
+// terminal.
+func plainCode(s string) bool {
+	return len(s) <= 64 && s != "" && strings.Trim(s, alphanumeric+".") == ""
+}
 
 // explain turns what a driver says into one sentence without keys. It returns
 // nil for nil.
@@ -93,7 +96,7 @@ func status(number int, api smithy.APIError) error {
 	if number == http.StatusUnauthorized || number == http.StatusForbidden {
 		kind = ErrAccess
 	}
-	if api != nil && plainCode.MatchString(api.ErrorCode()) {
+	if api != nil && plainCode(api.ErrorCode()) {
 		return fmt.Errorf("%w: %s (HTTP %d)", kind, api.ErrorCode(), number)
 	}
 	return fmt.Errorf("%w: HTTP %d", kind, number)

@@ -35,6 +35,8 @@ func TestWrongAddresses(t *testing.T) {
 		"s3://":                            "no bucket",
 		"s3://a b":                         "not the URL of a bucket",
 		"s3://x":                           "no bucket",
+		"s3://-bucket":                     "no bucket",
+		"s3://buc\u00e9t":                  "no bucket",
 		"s3://bucket:99":                   "no bucket",
 		"s3://bucket#hunter2":              "not the URL of a bucket",
 		"s3://me:hunter2@bucket":           "AWS_SECRET_ACCESS_KEY",

@@ -20,7 +20,7 @@ import (
 	"cairn/harness/snapshot/bucket"
 )
 
-var kills = flag.Int("kills", 12, "how often the saving process is killed")
+var kills = flag.Int("kills", 8, "how often the saving process is killed")
 
 // saveIn is the variable that makes the test program the process that saves: the
 // number of the first document and the address.

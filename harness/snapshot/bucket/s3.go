@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -41,8 +40,14 @@ const defaultRegion = "us-east-1"
 
 const howToSignIn = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
 
-// legalBucket is what names a bucket in a URL.
-var legalBucket = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$`)
+// alphanumeric are the letters and digits of names and codes.
+const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+// legalBucket reports whether s may name a bucket. Which ones may in truth is the
+// server's to say.
+func legalBucket(s string) bool {
+	return len(s) >= 2 && len(s) <= 255 && strings.Trim(s, alphanumeric+"._-") == "" && strings.ContainsRune(alphanumeric, rune(s[0]))
+}
 
 // location is a parsed S3 address.
 type location struct {
@@ -83,7 +88,7 @@ func parse(address string) (location, error) {
 		return wrong("not the URL of a bucket; write s3://bucket?region=REGION")
 	case u.User != nil:
 		return wrong("keys do not belong into the URL; %s", howToSignIn)
-	case !legalBucket.MatchString(u.Host):
+	case !legalBucket(u.Host):
 		return wrong("the URL names no bucket; write s3://bucket?region=REGION")
 	}
 	query, err := url.ParseQuery(u.RawQuery)

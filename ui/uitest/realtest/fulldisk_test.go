@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // disk is a small file system for the data of a home.
@@ -68,9 +69,11 @@ func (d disk) empty() {
 
 // fullTurn asks a question while so little is free, and makes space once the
 // program complains. It says how that went.
-func (h home) fullTurn(d disk, free int64, question string) (how string) {
+func (h home) fullTurn(d disk, s *talker, free int64, question string) (how string) {
 	h.t.Helper()
-	d.leave(free)
+	if !strings.Contains(question, "held") {
+		d.leave(free)
+	}
 	cmd := h.command("-p", "-s", "full", question)
 	var out bytes.Buffer
 	cmd.Stdout = &out
@@ -82,6 +85,15 @@ func (h home) fullTurn(d disk, free int64, question string) (how string) {
 		h.t.Fatal(err)
 	}
 	how = "there was room"
+	if strings.Contains(question, "held") { // it fills once the question is saved
+		select {
+		case <-s.arrived:
+		case <-time.After(patience):
+			h.t.Fatalf("%q does not arrive", question)
+		}
+		d.leave(free)
+		<-s.released
+	}
 	lines := bufio.NewScanner(stderr)
 	var said []string
 	for lines.Scan() {
@@ -115,7 +127,8 @@ func (h home) fullTurn(d disk, free int64, question string) (how string) {
 // turn: one page more is free each time.
 func TestADiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
 	t.Parallel()
-	h := keyed(t, newTalker(t).URL)
+	s := newTalker(t)
+	h := keyed(t, s.URL)
 	d := smallDisk(t, h)
 	h.tells("-q", "-p", "-s", "full", "question first")
 	asked := []string{"question first"}
@@ -123,16 +136,18 @@ func TestADiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
 	n := times(t, spacesEnv, 6)
 	for i := range n {
 		free := int64(i) * 24 / int64(n) * 4096
-		question := fmt.Sprintf("question %d long 30000", i)
-		how := h.fullTurn(d, free, question)
-		hows[how]++
-		t.Logf("%d bytes free: %s", free, how)
-		asked = append(asked, question)
-		d.empty()
+		for _, when := range []string{"", " held"} {
+			question := fmt.Sprintf("question %d%s long 12000", i, when)
+			how := h.fullTurn(d, s, free, question)
+			hows[how+when]++
+			t.Logf("%d bytes free%s: %s", free, when, how)
+			asked = append(asked, question)
+			d.empty()
+		}
 	}
 	nothingLost(t, h.conversation("full"), asked)
 	h.tells("db", "check")
-	if len(hows) < 2 {
+	if hows["was refused"] == 0 || hows["waited for space held"] == 0 || hows["there was room"] == 0 {
 		t.Errorf("the turns went %v: the disk was never full, or always", hows)
 	}
 	t.Logf("%v", hows)

@@ -45,9 +45,14 @@ func times(t *testing.T, env string, few int) int {
 
 // talker is a model service that answers the last question. One with the word
 // "slow" gets only half an answer the first time, and then silence until the
-// request is given up. One with "long N" gets an answer of about N bytes.
+// request is given up. One with "long N" gets an answer of about N bytes, and one
+// with "held" gets its answer once that is released.
 type talker struct {
 	*httptest.Server
+
+	// arrived says that a held question is there, released that it is to be
+	// answered.
+	arrived, released chan struct{}
 
 	mu    sync.Mutex
 	asked map[string]int
@@ -55,7 +60,7 @@ type talker struct {
 
 func newTalker(t *testing.T) *talker {
 	t.Helper()
-	s := &talker{asked: map[string]int{}}
+	s := &talker{asked: map[string]int{}, arrived: make(chan struct{}), released: make(chan struct{})}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
@@ -76,6 +81,15 @@ func (s *talker) serve(w http.ResponseWriter, r *http.Request) {
 		say(w, map[string]any{"content": "half of " + question}, "")
 		<-r.Context().Done()
 		return
+	}
+	if strings.Contains(question, "held") && first {
+		for _, step := range []chan struct{}{s.arrived, s.released} {
+			select {
+			case step <- struct{}{}:
+			case <-r.Context().Done():
+				return
+			}
+		}
 	}
 	say(w, map[string]any{"content": answerTo(question)}, "")
 	say(w, map[string]any{}, "stop")

@@ -250,7 +250,7 @@ func TestTheBranchesAreChosenInTheTree(t *testing.T) {
 		d.Press("ctrl+x", "g").Wait(0).Press("home", "down", "r").Wait(time.Second).Shows("echo two!")
 		said(t, w, "talk", "one | answer one | two! | echo two!")
 		d.Press("ctrl+x", "g").Wait(0).Shows("3 branches").Press("q").Hides("Branches").Shows("> a draft")
-		d.Press("ctrl+x", "g").Wait(0).Press("x").Shows("Branches").Press("f1").Shows("Help · chat", "go there").Press("esc", "ctrl+c").Shows("> a draft")
+		d.Press("ctrl+x", "g").Wait(0).Paste("eq").Press("x").Shows("Branches").Press("f1").Shows("Help · chat", "go there").Press("esc", "ctrl+c").Shows("> a draft")
 	})
 }
 

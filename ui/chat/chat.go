@@ -222,6 +222,9 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 
 // Paste takes a whole paste, which is never a key.
 func (m Model) Paste(text string) (Model, tea.Cmd) {
+	if m.branch.tree.Open() {
+		return m, nil // nothing is written there
+	}
 	if m.past.searching {
 		m = m.searchType(firstLine(text))
 		return m, nil

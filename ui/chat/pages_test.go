@@ -168,6 +168,67 @@ func TestMergeAcrossForks(t *testing.T) {
 	}
 }
 
+// TestPagesAgainstRandomBranches moves the head of a fork about in a log of many
+// branches, reading its end and what is before it. What is shown is always the
+// end of the branch, without a gap.
+func TestPagesAgainstRandomBranches(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	for round := range 200 {
+		var before, log []harness.Record // of the parent, and the session's own
+		p := pages{follow: true, whole: true}
+		if round%2 == 0 {
+			for i := range 1 + r.IntN(12) {
+				before = append(before, of("a", i+1))
+			}
+			p.parent = origin(before[len(before)-1])
+		}
+		head := 0
+		branch := func() []harness.Record {
+			var out []harness.Record
+			for seq := head; seq > 0; seq = log[seq-1].Prev {
+				out = append(out, log[seq-1])
+			}
+			slices.Reverse(out)
+			return slices.Concat(before, out)
+		}
+		for step := range 60 {
+			switch r.IntN(4) {
+			case 0, 1:
+				log = append(log, harness.Record{Seq: len(log) + 1, Prev: head})
+				if head = len(log); r.IntN(2) == 0 && step > 0 {
+					p.put(log[head-1]) // as the run tells of it
+				}
+			case 2:
+				head = r.IntN(len(log) + 1)
+			case 3:
+				if first, ok := p.first(); ok && !p.whole {
+					all := branch()
+					i := slices.IndexFunc(all, func(r harness.Record) bool { return origin(r) == origin(first) })
+					if i < 0 {
+						break // older messages of a branch that was left
+					}
+					from := max(i-3, 0)
+					p.prepend(all[from:i], i-from < 3)
+				}
+			}
+			all := branch()
+			p.merge(all[max(len(all)-5, 0):], len(log))
+			if n := len(p.items); n > len(all) || n < min(len(all), 5) {
+				t.Fatalf("round %d step %d: %d items of a branch of %d", round, step, n, len(all))
+			}
+			for i, it := range p.items {
+				if want := all[len(all)-len(p.items)+i]; origin(it.rec) != origin(want) {
+					t.Fatalf("round %d step %d: item %d is %v, not %v", round, step, i, origin(it.rec), origin(want))
+				}
+			}
+			if p.whole && len(p.items) != len(all) {
+				t.Fatalf("round %d step %d: %d of %d are the whole", round, step, len(p.items), len(all))
+			}
+		}
+	}
+}
+
 // TestWhatIsNewerThanWasReadStays has an answer stored while the end of the
 // conversation is being read.
 func TestWhatIsNewerThanWasReadStays(t *testing.T) {

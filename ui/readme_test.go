@@ -29,7 +29,7 @@ func TestTheReadmeListsTheLiveKeys(t *testing.T) {
 	if !begun || !ended {
 		t.Fatalf("%s has no place for the keys between %q and %q", path, begin, end)
 	}
-	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Sessions", picker.Model{}.Bindings()) + keyTable("Memory", browser.Model{}.Bindings()) +
+	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Sessions", picker.Actions()) + keyTable("Memory", browser.Model{}.Bindings()) +
 		keyTable("Runs", runs.Actions()) + keyTable("Permissions", overlay.PermissionActions())
 	switch {
 	case listed == live:

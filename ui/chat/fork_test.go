@@ -169,6 +169,25 @@ func TestWhatIsInheritedIsEditedInAForkOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestAMessageThatWasTakenBackIsToldToBeOnAnotherBranch opens an emptied chat at
+// a message.
+func TestAMessageThatWasTakenBackIsToldToBeOnAnotherBranch(t *testing.T) {
+	t.Parallel()
+	m, store := talk(t, Deps{})
+	lease, err := store.Owners().Acquire(t.Context(), m.session, harness.Holder{PID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Transcript().MoveHead(t.Context(), lease, 0); err != nil {
+		t.Fatal(err)
+	}
+	o := New(t.Context(), m.deps, Open{Session: harness.Session{ID: "talk"}, Record: 3})
+	o, _ = o.Resize(80, 24)
+	if o, _ = run(t, o, o.reload()); o.notice != "message 3 is on another branch: /tree shows it" || len(o.pages.items) != 0 || !o.stored {
+		t.Errorf("said is %q, with %d messages", o.notice, len(o.pages.items))
+	}
+}
+
 // TestAModelNamesTheSession counts what is asked for, and when.
 func TestAModelNamesTheSession(t *testing.T) {
 	t.Parallel()

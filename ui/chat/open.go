@@ -58,6 +58,10 @@ func (msg loadedMsg) apply(m Model) (Model, tea.Cmd) {
 		m = m.describes(*msg.session)
 		m.parent = msg.parent
 		m = m.shows(msg.records, msg.session.Records)
+		if len(msg.records) == 0 && m.goal.Record > 0 { // all was taken back
+			m = m.missed(m.goal)
+			m.goal = harness.Origin{}
+		}
 		var cmd tea.Cmd
 		m, cmd = m.seek()
 		cmds = append(cmds, cmd)

@@ -98,7 +98,12 @@ func (m Model) details(s harness.Session, width int) string {
 		state = "pinned"
 	}
 	right := func(text string, w int) string { return fmt.Sprintf("%*s", w, m.oneLine(text, w)) }
-	left := func(text string, w int) string { return render.Pad(m.oneLine(text, w), w) }
+	left := func(text string, w int) string {
+		if text == "" {
+			return "" // the title has its place
+		}
+		return render.Pad(m.oneLine(text, w), w)
+	}
 	switch {
 	case width >= 76:
 		return left(state, 17) + right(age, 5) + right(plural(messages(s), "msg"), 11) + right(cost(s.Usage), 9)

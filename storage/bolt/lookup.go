@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
-	"time"
 
 	"cairn/harness"
 	"cairn/storage/index"
@@ -84,18 +83,13 @@ func (s *searched) session(t *tx, id harness.SessionID) (bucket, *knownSession, 
 	if known != nil && known.sum == sum && recent.has(known.recent) {
 		return b, known, nil
 	}
-	var info struct {
-		Records int
-		Pinned  bool
-		Order   uint64
-		Deleted *time.Time
-	}
-	if err := b.need(keyInfo, &info); err != nil {
+	info, err := b.briefInfo()
+	if err != nil {
 		return b, nil, err
 	}
-	listed := session{info: sessionInfo{Session: harness.Session{ID: id, Pinned: info.Pinned}, Order: info.Order}}
-	known = &knownSession{sum: sum, records: info.Records, recent: listed.recentKey()}
-	if info.Deleted != nil || !recent.has(known.recent) {
+	listed := session{info: sessionInfo{Session: harness.Session{ID: id, Pinned: info.pinned}, Order: info.order}}
+	known = &knownSession{sum: sum, records: info.records, recent: listed.recentKey()}
+	if info.deleted || !recent.has(known.recent) {
 		_, _, err := t.find(id) // which says what is wrong with it
 		return b, nil, err
 	}

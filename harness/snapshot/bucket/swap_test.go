@@ -232,3 +232,36 @@ func TestOnlyWhatCanSwapSaysSo(t *testing.T) {
 		t.Errorf("memory swaps: %t, opened here: %t", want, ok)
 	}
 }
+
+// What is larger than one request is uploaded in parts, which appear at once too.
+func TestLargeObjects(t *testing.T) {
+	t.Parallel()
+	for name, address := range map[string]func(t *testing.T) string{
+		"s3":           func(t *testing.T) string { return "s3://snapshots?endpoint=" + server(t) },
+		"another host": otherAddress,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, address(t))
+			large := strings.Repeat("0123456789abcdef", 17<<16)
+			if err := s.Put(t.Context(), "artifacts/session-x/aa", []byte(large)); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Get(t.Context(), "artifacts/session-x/aa"); err != nil || string(got) != large {
+				t.Errorf("%d bytes of %d, %v", len(got), len(large), err)
+			}
+			swaps := swapping(t, s)
+			for _, step := range []struct {
+				was, put string
+				lost     bool
+			}{{"", large, false}, {"", "b", true}, {sum(large), large + "more", false}, {sum(large), "b", true}} {
+				if err := swaps.Swap(t.Context(), "k", step.was, []byte(step.put)); errors.Is(err, harness.ErrLost) != step.lost || (err == nil) == step.lost {
+					t.Fatalf("%d bytes give %v", len(step.put), err)
+				}
+			}
+			if got, err := s.Get(t.Context(), "k"); err != nil || string(got) != large+"more" {
+				t.Errorf("%d bytes of %d, %v", len(got), len(large)+4, err)
+			}
+		})
+	}
+}

@@ -167,8 +167,7 @@ func compactStore(ctx context.Context, dir string, o cli.StoreOptions) (before, 
 	return before, after, errors.Join(err, db.Close())
 }
 
-// openSnapshots opens a place of snapshots. A bucket stays open to the end of the
-// program: one command uses one.
+// openSnapshots opens a place of snapshots, which the command closes.
 func openSnapshots(ctx context.Context, address string) (snapshot.Store, error) {
 	return bucket.Open(ctx, address)
 }
@@ -177,8 +176,9 @@ func openSnapshots(ctx context.Context, address string) (snapshot.Store, error) 
 // first frame and the first keys come first.
 const housekeepAfter = 20 * time.Second
 
-// housekeep makes the daily backup, purges old trash and has read what earlier
-// starts left unread, in the background.
+// housekeep checks the database and makes its backup once a day, purges old trash,
+// has read what earlier starts left unread, and goes on looking after the database
+// until ctx ends, in the background.
 func housekeep(ctx context.Context, s cli.Store, d *distill.Distiller, logger *slog.Logger) {
 	native, ok := s.Native.(stores)
 	if !ok || native.db == nil || native.engine != bolt.Engine {
@@ -192,12 +192,12 @@ func housekeep(ctx context.Context, s cli.Store, d *distill.Distiller, logger *s
 	if _, err := native.db.Housekeep(ctx); err != nil && ctx.Err() == nil {
 		logger.Warn("housekeeping", slog.Any("error", err))
 	}
-	if d == nil {
-		return
+	if d != nil {
+		if _, err := d.CatchUp(ctx); err != nil && ctx.Err() == nil {
+			logger.Warn("distil", slog.String("error", err.Error()))
+		}
 	}
-	if _, err := d.CatchUp(ctx); err != nil && ctx.Err() == nil {
-		logger.Warn("distil", slog.String("error", err.Error()))
-	}
+	native.db.Guard(ctx)
 }
 
 // checkStore reads everything in the database of a directory.

@@ -217,6 +217,9 @@ func testForks(t *testing.T, s Stores) {
 	if *up.Parent != (harness.Origin{Session: "a", Record: 1}) || tail(t, s, "c") != "1" {
 		t.Fatalf("fork at a message of the grandparent %+v", up)
 	}
+	if again := value[harness.Session](t)(s.Sessions.Fork(ctx(t), got.ID, harness.Origin{}, harness.Session{})); again.Title != "Plan (fork)" {
+		t.Fatalf("the fork of a fork is called %q", again.Title)
+	}
 	if again := value[harness.Session](t)(s.Sessions.Fork(ctx(t), "c", harness.Origin{}, harness.Session{ID: "d"})); *again.Parent != *up.Parent {
 		t.Fatalf("fork of an untouched fork %+v", again)
 	}

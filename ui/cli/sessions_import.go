@@ -133,7 +133,7 @@ func (a *app) importOne(ctx context.Context, st Store, c imported) error {
 	if s.Created.IsZero() {
 		s.Created = now
 	}
-	at := now
+	at := s.Created
 	if !s.Updated.IsZero() {
 		at = s.Updated
 	}

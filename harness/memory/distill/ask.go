@@ -77,7 +77,10 @@ func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s h
 	if err != nil {
 		return nil, harness.Usage{}, err
 	}
-	usage := info.Cost(reply.Usage)
+	usage := reply.Usage
+	if !usage.CostKnown {
+		usage = info.Cost(usage)
+	}
 	answer := harness.Message{Parts: reply.Parts}.Text()
 	ideas, err := parse(answer)
 	if err != nil {

@@ -234,7 +234,7 @@ func ForkedSession(s, parent harness.Session, at harness.Origin, messages int, n
 		NoMemory: s.NoMemory || parent.NoMemory, Created: now, Updated: now, Parent: &at, Inherited: messages, Preview: parent.Preview,
 	}
 	if f.Title == "" && parent.Title != "" {
-		f.Title, f.TitleBy = clip(parent.Title, titleLength)+forkMark, harness.TitleByModel
+		f.Title, f.TitleBy = clip(strings.TrimSuffix(parent.Title, forkMark), titleLength)+forkMark, harness.TitleByModel
 	} else if f.Title != "" && f.TitleBy == "" {
 		f.TitleBy = harness.TitleByUser
 	}

@@ -36,7 +36,7 @@ var entries = []entry{
 	{args: "sessions show beta --json"},
 	{args: "sessions export alpha"},
 	{args: "sessions export beta --format jsonl"},
-	{args: "search --json --limit 5 first stone"},
+	{args: "search --json --limit 5 first stone", writes: true}, // it makes a damaged index anew
 	{args: "memory list"},
 	{args: "facts show f1"},
 	{args: "notes list --json"},

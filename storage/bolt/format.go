@@ -108,7 +108,11 @@ func (d *DB) checkFormat() (f format, err error) {
 		schema := d.schema()
 		switch {
 		case f.Schema > schema || f.MinReader > schema:
-			return fmt.Errorf("%s: %w: it has schema %d (readable from schema %d on) and this cairn knows schema %d; use a newer cairn, or another directory with --dir", d.path, harness.ErrNewer, f.Schema, f.MinReader, schema)
+			advice := "use a newer cairn, or another directory with --dir"
+			if kept := d.keptFrom(schema); kept != "" {
+				advice += "; the file from before, without what was written since, goes back with: cairn db restore " + kept
+			}
+			return fmt.Errorf("%s: %w: it has schema %d (readable from schema %d on) and this cairn knows schema %d; %s", d.path, harness.ErrNewer, f.Schema, f.MinReader, schema, advice)
 		case f.Schema < firstSchema:
 			return d.damaged(place("meta", keyFormat), fmt.Sprintf("there is no schema %d", f.Schema))
 		}

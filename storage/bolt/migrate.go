@@ -214,6 +214,23 @@ func (d *DB) setFormat(ctx context.Context, schema, reader int) error {
 	})
 }
 
+// keptName is the first name of files that were kept with a schema.
+func (d *DB) keptName(schema int) string {
+	return filepath.Join(d.dir, backupsName, fmt.Sprintf("%s.schema-%d", filepath.Base(d.path), schema))
+}
+
+// keptFrom returns a file that was kept before a migration and that a program of
+// that schema reads, "" if there is none.
+func (d *DB) keptFrom(schema int) string {
+	for ; schema >= firstSchema; schema-- {
+		name := d.keptName(schema)
+		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
+			return name
+		}
+	}
+	return ""
+}
+
 // keepOld gives the present file a name among the backups, which rotate without
 // it, and returns its path.
 func (d *DB) keepOld(ctx context.Context, schema int) (string, error) {
@@ -225,7 +242,7 @@ func (d *DB) keepOld(ctx context.Context, schema int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	stem := filepath.Join(dir, fmt.Sprintf("%s.schema-%d", filepath.Base(d.path), schema))
+	stem := d.keptName(schema)
 	kept := stem
 	for n := 2; ; n++ {
 		info, err := os.Lstat(kept)

@@ -89,7 +89,8 @@ func TestOlderFileIsMigratedOnACheckedCopy(t *testing.T) {
 		"migrate": func() error { _, err := bolt.Migrate(t.Context(), path, bolt.Options{}); return err },
 		"inspect": func() error { _, err := bolt.Inspect(t.Context(), path, bolt.Options{}); return err },
 	} {
-		if err := use(); !errors.Is(err, harness.ErrNewer) || !strings.Contains(err.Error(), "schema 3") || !strings.Contains(err.Error(), "schema 1") {
+		if err := use(); !errors.Is(err, harness.ErrNewer) || !strings.Contains(err.Error(), "schema 3") || !strings.Contains(err.Error(), "schema 1") ||
+			!strings.HasSuffix(err.Error(), "cairn db restore "+m.Kept) {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}

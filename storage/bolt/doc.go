@@ -19,7 +19,8 @@
 //	sessions/*                  facts and notes of no session
 //	asks/<session>              who wants a session that somebody else has open
 //	drafts/<n>                  unsent text of a chat that has no message yet
-//	where/<fact or note>        -> session;  also s/<session>, r/<run> -> session
+//	where/<fact or note>        -> session, and whether it is pinned;
+//	                            also s/<session>, r/<run> -> session
 //	keys/<sha256>               -> the fact or note that was saved with this key
 //	texts/<sha256>              -> the active fact of this text
 //	recent/<order><session>     sessions by last use; the top bit of order marks pinned ones

@@ -99,3 +99,21 @@ func BenchmarkPinned(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkRecall lists the best of ten thousand facts for a question.
+func BenchmarkRecall(b *testing.B) {
+	db := openBench(b)
+	facts := make([]harness.Fact, 10_000)
+	for i := range facts {
+		facts[i] = harness.Fact{Text: fmt.Sprintf("Fact %d: %.200s", i, text(i))}
+	}
+	check(b, db.SaveFacts(b.Context(), facts))
+	for b.Loop() {
+		db.Rest()
+		list, err := db.Facts().List(b.Context(), harness.MemoryFilter{Query: "what jumps over message 4711?", Limit: 8})
+		check(b, err)
+		if len(list) != 8 {
+			b.Fatalf("%d facts", len(list))
+		}
+	}
+}

@@ -11,10 +11,10 @@
 // where everything behind the bucket may be missing. The folder, or in its place
 // the parameter prefix, is where in the bucket the snapshots are. The endpoint is
 // that of another server than Amazon's; its buckets are then named by path unless
-// use_path_style is false. The other parameters are those of gocloud.dev's S3
-// driver: profile, role, anonymous, dualstack, fips, accelerate, ssetype,
-// kmskeyid, disable_https, rate_limiter_capacity, request_checksum_calculation
-// and response_checksum_validation.
+// use_path_style is false. The other parameters are named as those of gocloud.dev's
+// S3 driver: profile, role, anonymous, dualstack, fips, accelerate, ssetype,
+// kmskeyid, disable_https, request_checksum_calculation and
+// response_checksum_validation.
 //
 // Errors are one sentence and hold neither a key nor anything that the server
 // wrote into its answer but the code of the error.

@@ -52,7 +52,8 @@ func TestWrongAddresses(t *testing.T) {
 		"s3://bucket?use_path_style=hunter2":               "neither",
 		"s3://bucket?fips=hunter2":                         "neither",
 		"s3://bucket?ssetype=hunter2":                      "no kind of encryption",
-		"s3://bucket?rate_limiter_capacity=hunter2":        "not a number",
+		"s3://bucket?role=hunter2":                         "begins with arn:",
+		"s3://bucket?request_checksum_calculation=hunter2": "neither when_supported nor when_required",
 		"gs://bucket": "gs://",
 		" ":           "blank",
 	} {
@@ -67,18 +68,11 @@ func TestWrongAddresses(t *testing.T) {
 
 func TestUnusableConfiguration(t *testing.T) {
 	t.Parallel()
-	for address, want := range map[string]string{
-		"s3://bucket?region=r&profile=of-nobody":                    `no AWS profile "of-nobody"`,
-		"s3://bucket?region=r&role=hunter2":                         "cannot be used",
-		"s3://bucket?region=r&request_checksum_calculation=hunter2": "cannot be used",
-	} {
-		_, err := bucket.Open(t.Context(), address)
-		if !errors.Is(err, bucket.ErrAccess) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q gives %v, want %q", address, err, want)
-			continue
-		}
-		clean(t, err)
+	_, err := bucket.Open(t.Context(), "s3://bucket?region=r&profile=of-nobody")
+	if !errors.Is(err, bucket.ErrAccess) || !strings.Contains(err.Error(), `no AWS profile "of-nobody"`) {
+		t.Errorf("a profile that is not there gives %v", err)
 	}
+	clean(t, err)
 }
 
 // Nobody answers the question for the machine's role, as on most machines. This

@@ -6,19 +6,16 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/logging"
-	gcaws "gocloud.dev/aws"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/s3blob"
 
@@ -40,29 +37,6 @@ const defaultRegion = "us-east-1"
 
 const howToSignIn = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
 
-// alphanumeric are the letters and digits of names and codes.
-const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-
-// legalBucket reports whether s may name a bucket. Which ones may in truth is the
-// server's to say.
-func legalBucket(s string) bool {
-	return len(s) >= 2 && len(s) <= 255 && strings.Trim(s, alphanumeric+"._-") == "" && strings.ContainsRune(alphanumeric, rune(s[0]))
-}
-
-// location is a parsed S3 address.
-type location struct {
-	bucket, folder string
-	// endpoint is that of another server than Amazon's, or empty.
-	endpoint string
-	// plain, accelerate and anonymous are switches of the client.
-	plain, accelerate, anonymous bool
-	// pathStyle is nil if the address does not say.
-	pathStyle  *bool
-	encryption s3blob.Options
-	// rest are the parameters that gocloud.dev reads.
-	rest url.Values
-}
-
 // openS3 returns the store at an S3 address.
 func openS3(ctx context.Context, address string) (Store, error) {
 	at, err := parse(address)
@@ -76,99 +50,24 @@ func openS3(ctx context.Context, address string) (Store, error) {
 	return own(b, "bucket "+at.bucket), nil
 }
 
-// parse reads an address. It repeats only names of it in errors: people put keys
-// into URLs.
-func parse(address string) (location, error) {
-	wrong := func(format string, values ...any) (location, error) {
-		return location{}, fmt.Errorf("%w: %s", snapshot.ErrAddress, fmt.Sprintf(format, values...))
+// configuration is that of the AWS tools here with what the address says. What the
+// client would log is nobody's to see: it would stand across the screen.
+func (at location) configuration(ctx context.Context) (aws.Config, error) {
+	load := append(at.load, config.WithLogger(logging.Nop{}))
+	cfg, err := config.LoadDefaultConfig(ctx, load...)
+	if err != nil || at.role == "" {
+		return cfg, err
 	}
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || u.Fragment != "":
-		return wrong("not the URL of a bucket; write s3://bucket?region=REGION")
-	case u.User != nil:
-		return wrong("keys do not belong into the URL; %s", howToSignIn)
-	case !legalBucket(u.Host):
-		return wrong("the URL names no bucket; write s3://bucket?region=REGION")
+	if cfg.Region == "" {
+		cfg.Region = defaultRegion // roles are the same everywhere
 	}
-	query, err := url.ParseQuery(u.RawQuery)
-	if err != nil {
-		return wrong("the parameters cannot be read; write them as name=value&name=value")
-	}
-	at := location{bucket: u.Host, folder: strings.Trim(u.Path, "/"), rest: query}
-	for name, values := range query {
-		if len(values) != 1 {
-			return wrong("the parameter %q is given %d times", name, len(values))
-		}
-		if problem := at.take(name, values[0]); problem != "" {
-			return wrong("the parameter %q %s", name, problem)
-		}
-	}
-	if _, ok := query["prefix"]; ok && strings.Trim(u.Path, "/") != "" {
-		return wrong("the folder is given twice, as path and as prefix")
-	}
-	for _, name := range []string{
-		"prefix", "endpoint", "use_path_style", "s3ForcePathStyle", "disable_https", "accelerate", "ssetype", "kmskeyid",
-	} {
-		query.Del(name)
-	}
-	return at, nil
-}
-
-// take reads one parameter and returns what is wrong with it, without its value.
-func (at *location) take(name, value string) string {
-	var err error
-	switch name {
-	case "region", "profile", "role", "request_checksum_calculation", "response_checksum_validation":
-	case "prefix":
-		at.folder = strings.Trim(value, "/")
-	case "endpoint":
-		u, err := url.Parse(value)
-		switch {
-		case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "":
-			return "is not like https://host:port"
-		case u.User != nil:
-			return "holds keys, which do not belong into a URL; " + howToSignIn
-		}
-		at.endpoint = value
-	case "kmskeyid":
-		at.encryption.KMSEncryptionID = value
-	case "ssetype":
-		at.encryption.EncryptionType = types.ServerSideEncryption(value)
-		for _, known := range types.ServerSideEncryption("").Values() {
-			if strings.EqualFold(string(known), value) {
-				at.encryption.EncryptionType = known
-				return ""
-			}
-		}
-		return "is no kind of encryption; take AES256 or aws:kms"
-	case "anonymous":
-		at.anonymous, err = strconv.ParseBool(value)
-	case "disable_https":
-		at.plain, err = strconv.ParseBool(value)
-	case "accelerate":
-		at.accelerate, err = strconv.ParseBool(value)
-	case "use_path_style", "s3ForcePathStyle":
-		at.pathStyle = new(bool)
-		*at.pathStyle, err = strconv.ParseBool(value)
-	case "dualstack", "fips":
-		_, err = strconv.ParseBool(value)
-	case "rate_limiter_capacity":
-		if n, err := strconv.ParseInt(value, 10, 32); err != nil || n < 0 {
-			return "is not a number"
-		}
-	default:
-		return "is unknown; keys are read from the environment only"
-	}
-	if err != nil {
-		return "is neither true nor false"
-	}
-	return ""
+	cfg.Credentials = stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), at.role)
+	return cfg, nil
 }
 
 // open makes the client, with credentials in hand.
 func (at location) open(ctx context.Context) (*blob.Bucket, error) {
-	cfg, err := gcaws.V2ConfigFromURLParams(ctx, at.rest)
+	cfg, err := at.configuration(ctx)
 	if err != nil {
 		return nil, unconfigured(ctx, err)
 	}
@@ -181,7 +80,6 @@ func (at location) open(ctx context.Context) (*blob.Bucket, error) {
 		cfg.HTTPClient = c.WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialWait }).
 			WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = headerWait })
 	}
-	cfg.Logger = logging.Nop{} // its own writes over the screen
 	client := s3.NewFromConfig(cfg, at.configure)
 	if client.Options().Region == "" {
 		return nil, fmt.Errorf("%w: the region is not known; add region=REGION or set AWS_REGION", snapshot.ErrAddress)
@@ -224,8 +122,7 @@ func unconfigured(ctx context.Context, err error) error {
 	case errors.As(err, &profile):
 		return fmt.Errorf("%w: there is no AWS profile %q here", ErrAccess, profile.Profile)
 	default:
-		return fmt.Errorf("%w: the AWS configuration of this machine or the role, "+
-			"request_checksum_calculation or response_checksum_validation of the URL cannot be used", ErrAccess)
+		return fmt.Errorf("%w: the AWS configuration of this machine cannot be used", ErrAccess)
 	}
 }
 

@@ -15,6 +15,15 @@ func check(d Document) error {
 	if err := checkRecords(d); err != nil {
 		return err
 	}
+	switch d.TitleBy {
+	case "", harness.TitleByWords, harness.TitleByModel, harness.TitleByUser:
+	default:
+		return fmt.Errorf("the title is by %q", d.TitleBy)
+	}
+	// It counts towards what a session may spend.
+	if u := d.Usage; min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning) < 0 || u.Cost < 0 {
+		return errors.New("the usage has a negative number")
+	}
 	seen := map[string]bool{}
 	for i, a := range d.Artifacts {
 		switch err := checkDigest(a.SHA256); {

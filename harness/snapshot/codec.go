@@ -10,6 +10,8 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"cairn/harness"
 )
@@ -138,12 +140,27 @@ func one(raw []byte, into any, strict bool) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: truncated after %d bytes", harness.ErrDamaged, len(raw))
 	case err != nil:
-		return fmt.Errorf("%w: %w", harness.ErrDamaged, err)
+		return fmt.Errorf("%w: %w", harness.ErrDamaged, plain(err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: something follows the end at byte %d", harness.ErrDamaged, dec.InputOffset())
 	}
 	return nil
+}
+
+// plain says without the names of Go types what does not fit.
+func plain(err error) error {
+	var shape *json.UnmarshalTypeError
+	var moment *time.ParseError
+	switch {
+	case errors.As(err, &shape):
+		// Embedded structs stand in the path of a field as if they were fields.
+		field := shape.Field[strings.LastIndexByte(shape.Field, '.')+1:]
+		return fmt.Errorf("the field %q at byte %d cannot hold this: %s", field, shape.Offset, shape.Value)
+	case errors.As(err, &moment):
+		return fmt.Errorf("%s is no time", moment.Value)
+	}
+	return err
 }
 
 // marshal returns v as compact JSON in which < and & stand for themselves.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -134,6 +135,38 @@ func TestDamageIsNamed(t *testing.T) {
 		flipped[i] ^= 1
 		if d, err := snapshot.Decode(flipped); err == nil && !reflect.DeepEqual(d, without(sample())) {
 			t.Errorf("byte %d flipped gives another document", i)
+		}
+	}
+}
+
+// TestForgedDocumentsAreRefused changes documents and their checksums with them.
+func TestForgedDocumentsAreRefused(t *testing.T) {
+	t.Parallel()
+	file, err := snapshot.Encode(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var envelope struct {
+		Document json.RawMessage `json:"document"`
+	}
+	if err := json.Unmarshal(file, &envelope); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct{ was, is, says string }{
+		"a number for a text": {`"id":"invoices"`, `"id":5`, `the field "id" at byte`},
+		"a text for a number": {`"head":5`, `"head":"\u001b[31m"`, `the field "head" at byte`},
+		"a word for a time":   {`"created":"2026`, `"created":"soon`, "is no time"},
+		"nobody's title":      {`"title_by":"user"`, `"title_by":"\u001b[31m"`, "the title is by"},
+		"negative tokens":     {`"input":100`, `"input":-100`, "negative"},
+		"a negative cost":     {`"cost":0.25`, `"cost":-0.25`, "negative"},
+	} {
+		doc := bytes.Replace(envelope.Document, []byte(tc.was), []byte(tc.is), 1)
+		if bytes.Equal(doc, envelope.Document) {
+			t.Errorf("%s: the document has no %s", name, tc.was)
+		}
+		_, err := snapshot.Decode(fmt.Appendf(nil, `{"cairn_snapshot":1,"sha256":"%x","document":%s}`, sha256.Sum256(doc), doc))
+		if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), tc.says) || strings.ContainsAny(err.Error(), "\x1b") || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -130,17 +130,23 @@ func (a *app) exportSessions(ctx context.Context, args []string, o sessionExport
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("export to %s: %w", to, cause(err))
+		return unwritten(to, err)
 	}
 	defer root.Close() //nolint:errcheck // what was written is synced
 	reason, err := a.putSession(root, name, doc, o.force)
 	if err != nil {
-		return fmt.Errorf("export to %s: %w", to, cause(err))
+		return unwritten(to, err)
 	}
 	if reason != "" {
 		return usage("%s %s", filepath.Join(dir, name), reason)
 	}
 	return nil
+}
+
+// unwritten says why nothing is written there. What helps with the store here does
+// not help there.
+func unwritten(to string, err error) error {
+	return fail(ExitFailed, "export to %s: %w; give another place with -o", to, cause(err))
 }
 
 // exportAllSessions writes all sessions with messages into a directory.
@@ -152,7 +158,7 @@ func (a *app) exportAllSessions(ctx context.Context, st Store, o sessionExport) 
 	dir := absolute(a.s, expand(a.s, o.to))
 	root, err := openRoot(dir)
 	if err != nil {
-		return fmt.Errorf("export to %s: %w", dir, cause(err))
+		return unwritten(dir, err)
 	}
 	defer root.Close() //nolint:errcheck // what was written is synced
 	refused := 0
@@ -163,7 +169,7 @@ func (a *app) exportAllSessions(ctx context.Context, st Store, o sessionExport) 
 		}
 		reason, err := a.putSession(root, doc.name, doc, o.force)
 		if err != nil {
-			return fmt.Errorf("export to %s: %s: %w", dir, doc.name, cause(err))
+			return unwritten(filepath.Join(dir, doc.name), err)
 		}
 		if reason != "" {
 			refused++

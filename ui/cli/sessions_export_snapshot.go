@@ -18,6 +18,9 @@ import (
 	"cairn/ui/render"
 )
 
+// memoryAddress is that of a store that ends with the program.
+const memoryAddress = "mem://"
+
 // isAddress reports whether text is the address of a place for snapshots and no
 // path.
 func isAddress(text string) bool { return strings.Contains(text, "://") }
@@ -29,6 +32,9 @@ func (a *app) snapshots(ctx context.Context, address string) (snapshot.Store, st
 	if !isAddress(address) {
 		address = absolute(a.s, expand(a.s, address))
 		shown = address
+	}
+	if scheme, rest, ok := strings.Cut(address, "://"); ok {
+		address = strings.ToLower(scheme) + "://" + rest
 	}
 	open := a.wire.OpenSnapshots
 	if open == nil {
@@ -75,6 +81,9 @@ func (a *app) exportSnapshots(ctx context.Context, args []string, o sessionExpor
 	place, shown, err := a.snapshots(ctx, o.to)
 	if err != nil {
 		return err
+	}
+	if shown == memoryAddress {
+		return usage("%s is the memory of this command and ends with it; give a directory or an address such as s3://bucket", shown)
 	}
 	refused := 0
 	for _, s := range list {

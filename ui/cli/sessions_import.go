@@ -57,24 +57,31 @@ with the same messages does nothing. A session without messages is not stored.`,
 	return cmd
 }
 
-// importSessions imports what the arguments name.
-func (a *app) importSessions(ctx context.Context, args []string, from string) error {
-	var list []imported
-	var err error
+// readImports reads all that the arguments name.
+func (a *app) readImports(ctx context.Context, args []string, from string) ([]imported, error) {
 	if from != "" {
 		if info, err := os.Stat(absolute(a.s, expand(a.s, from))); !isAddress(from) && err == nil && !info.IsDir() {
-			return usage("--from takes a directory or an address, and %s is a file; leave --from out", from)
+			return nil, usage("--from takes a directory or an address, and %s is a file; leave --from out", from)
 		}
-		list, err = a.readImport(ctx, from, args)
-	} else {
-		for _, name := range args {
-			var more []imported
-			if more, err = a.readImport(ctx, name, nil); err != nil {
-				break
-			}
-			list = append(list, more...)
-		}
+		return a.readImport(ctx, from, args)
 	}
+	var list []imported
+	for _, name := range args {
+		more, err := a.readImport(ctx, name, nil)
+		if err != nil {
+			return nil, err
+		}
+		if len(more) == 0 {
+			a.notice("%s is empty: there is nothing to import", importName(name))
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+// importSessions imports what the arguments name.
+func (a *app) importSessions(ctx context.Context, args []string, from string) error {
+	list, err := a.readImports(ctx, args, from)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"cairn/harness"
 	"cairn/harness/snapshot"
@@ -66,8 +67,11 @@ func (a *app) readImport(ctx context.Context, name string, ids []string) ([]impo
 	if isAddress(name) {
 		return a.readPlace(ctx, name, ids)
 	}
+	if strings.TrimSpace(name) == "" {
+		return nil, usage("a name of what to import is empty; give a file, a directory, an address or -")
+	}
 	if name == "-" {
-		return a.readImportFile(ctx, a.s.In, "standard input", "")
+		return a.readImportFile(ctx, patient{ctx, a.s.In}, importName(name), "")
 	}
 	path := absolute(a.s, expand(a.s, name))
 	info, err := os.Stat(path)
@@ -75,19 +79,30 @@ func (a *app) readImport(ctx context.Context, name string, ids []string) ([]impo
 	case errors.Is(err, os.ErrNotExist):
 		return nil, fail(ExitNotFound, "there is no file %s", name)
 	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", name, cause(err))
+		return nil, importFault(name, err)
 	case info.IsDir():
 		return a.readPlace(ctx, name, ids)
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, cause(err))
+		return nil, importFault(name, err)
 	}
-	f, err := os.Open(path)
+	f, err := unlessDone(ctx, func() (*os.File, error) { return os.Open(path) })
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, cause(err))
+		return nil, importFault(name, err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	return a.readImportFile(ctx, f, name, path)
+	if info.Mode().IsRegular() {
+		return a.readImportFile(ctx, f, name, path)
+	}
+	return a.readImportFile(ctx, patient{ctx, f}, name, path)
+}
+
+// importName is what an argument is called.
+func importName(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
 }
 
 // readImportFile reads a file of whatever format; path is empty if it is none on
@@ -96,14 +111,14 @@ func (a *app) readImportFile(ctx context.Context, in io.Reader, what, path strin
 	buffered := bufio.NewReaderSize(in, maxLook)
 	head, err := buffered.Peek(maxLook)
 	var at *os.PathError
-	if errors.As(err, &at) {
-		return nil, fmt.Errorf("read %s: %w", what, at.Err)
+	if errors.As(err, &at) || errors.Is(err, context.Canceled) {
+		return nil, importFault(what, err)
 	}
 	format := formatOf(head)
 	if format == importLines {
 		list, err := parseImport(buffered)
-		if errors.As(err, &at) {
-			return nil, fmt.Errorf("read %s: %w", what, at.Err)
+		if errors.As(err, &at) || errors.Is(err, context.Canceled) {
+			return nil, importFault(what, err)
 		}
 		if err != nil {
 			return nil, usage("%s: %w; nothing was imported", what, err)
@@ -116,7 +131,7 @@ func (a *app) readImportFile(ctx context.Context, in io.Reader, what, path strin
 	data, err := io.ReadAll(io.LimitReader(buffered, foreign.MaxFile+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", what, cause(err))
+		return nil, importFault(what, err)
 	case len(data) > foreign.MaxFile:
 		return nil, usage("%s is larger than %d MiB", what, foreign.MaxFile>>20)
 	}
@@ -134,7 +149,7 @@ func (a *app) readImportFile(ctx context.Context, in io.Reader, what, path strin
 
 // ownFile reads a file of a snapshot, and its artifacts from beside it.
 func (a *app) ownFile(ctx context.Context, data []byte, path string) (imported, error) {
-	d, err := snapshot.Decode(data)
+	d, err := snapshot.Decode(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if err != nil || len(d.Artifacts) == 0 {
 		if err != nil {
 			return imported{}, err
@@ -303,5 +318,9 @@ func importFault(what string, err error) error {
 			return usage("%s: %w; nothing was imported", what, err)
 		}
 	}
-	return fmt.Errorf("read %s: %w", what, cause(err))
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	// What helps with the store here does not help there.
+	return fail(ExitFailed, "read %s: %w; nothing was imported", what, cause(err))
 }

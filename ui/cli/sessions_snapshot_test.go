@@ -438,3 +438,31 @@ func FuzzImportFile(f *testing.F) {
 		}
 	})
 }
+
+// TestASilentImportIsInterrupted asks an import to stop that reads what nobody
+// writes to.
+func TestASilentImportIsInterrupted(t *testing.T) {
+	t.Parallel()
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(out.Close(), in.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	w, s, _, errs := world1(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.In = readFunc(func(p []byte) (int, error) {
+		cancel()
+		return in.Read(p)
+	})
+	if code := Main(ctx, s, []string{"--dir", t.TempDir(), "sessions", "import", "-"}, onDisk(w)); code != ExitInterrupted {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
@@ -18,6 +19,9 @@ const (
 	byModel   = "model"
 	bySession = "session"
 )
+
+// maxUsageTitle bounds a title among numbers, in cells.
+const maxUsageTitle = 60
 
 // usageReport is the JSON of `cairn usage`.
 type usageReport struct {
@@ -136,7 +140,7 @@ func (a *app) tellUsage(r usageReport) {
 	}
 	var t table
 	for _, row := range r.Rows {
-		t.add(cmp.Or(row.Day, string(row.Session), row.Model), cmp.Or(map[bool]string{true: row.Model}[row.Day != ""], row.Title),
+		t.add(cmp.Or(row.Day, string(row.Session), row.Model), cmp.Or(map[bool]string{true: row.Model}[row.Day != ""], ansi.Truncate(render.SafeLine(row.Title), maxUsageTitle, "…")),
 			render.Grouped(row.Usage.Input)+" in", cached(row.Usage), render.Grouped(row.Usage.Output)+" out", reasoned(row.Usage), cost(row.Usage), short(row.Usage))
 	}
 	t.add("total", "", render.Grouped(r.Total.Input)+" in", cached(r.Total), render.Grouped(r.Total.Output)+" out", reasoned(r.Total), cost(r.Total), short(r.Total))

@@ -227,6 +227,7 @@ func TestHarnessXFaults(t *testing.T) {
 		"content":        {`{"session_id":"a","messages":[{"role":"user","content":"x"},{"role":"user","content":5}]}`, harness.ErrDamaged, "message 2: content"},
 		"picture":        {`{"session_id":"a","messages":[{"role":"user","content":[{"type":"image","source":{"data":"!"}}]}]}`, harness.ErrDamaged, "message 1: block 1"},
 		"usage":          {`{"session_id":"a","messages":[],"total_usage":{"input_tokens":-1}}`, harness.ErrDamaged, "total_usage"},
+		"kind of limit":  {`{"session_id":"a","messages":[],"config":{"max_iterations":"seven"}}`, harness.ErrDamaged, ": max_iterations is of the wrong kind (string)"},
 		"limit":          {`{"session_id":"a","messages":[],"config":{"max_iterations":1.5}}`, harness.ErrDamaged, "max_iterations is 1.5"},
 	} {
 		t.Run(name, func(t *testing.T) {

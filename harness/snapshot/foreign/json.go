@@ -22,13 +22,19 @@ func decode(data []byte, into any) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &shape) && shape.Field != "":
-		return fmt.Errorf("%w: at byte %d: %s is a %s", harness.ErrDamaged, shape.Offset, shape.Field, shape.Value)
+		return fmt.Errorf("%w: at byte %d: %s is of the wrong kind (%s)", harness.ErrDamaged, shape.Offset, field(shape), shape.Value)
 	case errors.As(err, &shape):
-		return fmt.Errorf("%w: at byte %d: it is a %s", harness.ErrDamaged, shape.Offset, shape.Value)
+		return fmt.Errorf("%w: at byte %d: it is of the wrong kind (%s)", harness.ErrDamaged, shape.Offset, shape.Value)
 	case errors.As(err, &syntax):
 		return fmt.Errorf("%w: at byte %d: %w", harness.ErrDamaged, syntax.Offset, err)
 	}
 	return fmt.Errorf("%w: %w", harness.ErrDamaged, err)
+}
+
+// field is the name of a field in the file. In the path before it embedded structs
+// stand as if they were fields.
+func field(wrong *json.UnmarshalTypeError) string {
+	return wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:]
 }
 
 // mended returns data with U+FFFD in the place of each escape of half a surrogate

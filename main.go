@@ -361,7 +361,7 @@ func (p *program) deps(c cli.ChatSetup, engine harness.Engine, set *tool.Set) ui
 	return ui.Deps{
 		Engine: engine, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
-		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Distill: distil(p.distiller(c)), Title: p.titler(c), Export: c.Export, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
+		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Ledger: c.Store.Ledger, Distill: distil(p.distiller(c)), Title: p.titler(c), Export: c.Export, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
 		Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
 		User: c.Setup.Getenv("USER"), Tools: toolLines(set),
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
@@ -446,7 +446,7 @@ func settle(ctx context.Context, c cli.ChatSetup, env choose.Env, s harness.Sess
 
 // actions are the names of the actions that keys can be given to.
 func actions() []string {
-	bindings := slices.Concat(chat.Actions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions())
+	bindings := slices.Concat(chat.Actions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions())
 	var names []string
 	for _, b := range bindings {
 		names = append(names, b.Action)

@@ -10,6 +10,7 @@ type Ornaments struct {
 	Running  string // something at work
 	Rule     string // one cell of a horizontal line
 	Bar      string // one cell of a vertical line
+	Full     string // one cell of a bar that shows an amount
 	Cross    string // where a rule and a bar meet
 	TeeDown  string // a rule from which a bar goes down
 	TeeUp    string // a rule at which a bar from above ends
@@ -28,13 +29,13 @@ type Ornaments struct {
 func ornaments(ascii bool) Ornaments {
 	if ascii {
 		return Ornaments{
-			Dot: "-", Closed: ">", Open: "v", Running: "*", Rule: "-", Bar: "|", Cross: "+",
+			Dot: "-", Closed: ">", Open: "v", Running: "*", Rule: "-", Bar: "|", Full: "#", Cross: "+",
 			TeeDown: "+", TeeUp: "+", Down: "v", Up: "^", Right: "->", Ellipsis: "...",
 			Done: "ok", Failed: "x", Bullet: "-", Todo: "[ ]", Ticked: "[x]", Quote: ">",
 		}
 	}
 	return Ornaments{
-		Dot: "·", Closed: "▸", Open: "▾", Running: "●", Rule: "─", Bar: "│", Cross: "┼",
+		Dot: "·", Closed: "▸", Open: "▾", Running: "●", Rule: "─", Bar: "│", Full: "█", Cross: "┼",
 		TeeDown: "┬", TeeUp: "┴", Down: "↓", Up: "↑", Right: "→", Ellipsis: "…",
 		Done: "✓", Failed: "✗", Bullet: "•", Todo: "[ ]", Ticked: "[✓]", Quote: ">",
 	}

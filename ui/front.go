@@ -29,6 +29,11 @@ func (m Model) resize(msg tea.WindowSizeMsg) (tea.Model, tea.Cmd) {
 		m.over.permissions = &p
 		cmds = append(cmds, cmd)
 	}
+	if m.over.usage != nil {
+		u, cmd, _ := m.over.usage.Update(msg)
+		m.over.usage = &u
+		cmds = append(cmds, cmd)
+	}
 	if m.over.help != nil {
 		h, cmd, _ := m.over.help.Update(msg)
 		m.over.help = &h
@@ -43,7 +48,7 @@ func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
 		switch {
 		case key.Type == tea.KeyCtrlZ:
 			return m, tea.Suspend
-		case key.Type == tea.KeyF1 && m.over.help == nil && (m.front != frontChat || m.over.permissions != nil):
+		case key.Type == tea.KeyF1 && m.over.help == nil && (m.front != frontChat || m.over.open()):
 			return m.openHelp(), nil
 		case key.Type == tea.KeyCtrlC && (m.over.help != nil || m.front == frontPicker):
 			msg = tea.KeyMsg{Type: tea.KeyEscape} // there is nothing to stop
@@ -57,8 +62,8 @@ func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, cmd
 	}
-	if m.over.permissions != nil {
-		return m.toPermissions(msg)
+	if m.over.open() {
+		return m.toOverlay(msg)
 	}
 	switch m.front {
 	case frontPicker:
@@ -74,7 +79,7 @@ func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // paste gives a paste to whoever is in front.
 func (m Model) paste(text string) (tea.Model, tea.Cmd) {
-	if m.over.help != nil || m.over.permissions != nil || m.front != frontChat {
+	if m.over.help != nil || m.over.open() || m.front != frontChat {
 		return m.toFront(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
 	}
 	var cmd tea.Cmd
@@ -100,6 +105,10 @@ func (m Model) restyle(dark bool) Model {
 		p := m.over.permissions.SetTheme(m.look.theme)
 		m.over.permissions = &p
 	}
+	if m.over.usage != nil {
+		u := m.over.usage.SetTheme(m.look.theme)
+		m.over.usage = &u
+	}
 	if m.over.help != nil {
 		h := m.over.help.SetTheme(m.look.theme)
 		m.over.help = &h
@@ -116,6 +125,8 @@ func (m Model) View() string {
 		return m.over.help.View(m.size.width, m.size.height)
 	case m.over.permissions != nil:
 		return m.over.permissions.View(m.size.width, m.size.height)
+	case m.over.usage != nil:
+		return m.over.usage.View(m.size.width, m.size.height)
 	case m.front == frontPicker:
 		return m.lists.picker.View(m.size.width, m.size.height)
 	case m.front == frontBrowser:
@@ -133,6 +144,8 @@ func (m Model) Cursor() (x, y int, visible bool) {
 		return m.over.help.Cursor()
 	case m.over.permissions != nil:
 		return m.over.permissions.Cursor()
+	case m.over.usage != nil:
+		return 0, 0, false
 	case m.front == frontPicker:
 		return m.lists.picker.Cursor()
 	case m.front == frontBrowser:

@@ -14,7 +14,7 @@ func Plain(ctx context.Context, d Deps, in io.Reader, out io.Writer, prompted bo
 	exit, err := plain.Run(ctx, plain.Deps{
 		Chat: chatDeps(d), Watcher: d.Watcher,
 		Open:  chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices},
-		Rules: d.ruleLines(), Grants: d.Grants,
+		Rules: d.ruleLines(), Grants: d.Grants, Ledger: d.Ledger,
 		In: in, Out: out, Prompted: prompted, NewSession: d.NewSession,
 	})
 	return Exit{Session: exit.Session, Saved: exit.Saved}, err

@@ -93,6 +93,8 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m, cmd
 	case chat.WantPermissions:
 		return m.openPermissions()
+	case chat.WantUsage:
+		return m.openUsage()
 	case chat.WantOpen:
 		return m.change(want.Open)
 	case chat.WantNew:
@@ -146,6 +148,8 @@ func (m Model) openHelp() Model {
 	switch {
 	case m.over.permissions != nil:
 		c.Title, c.Bindings = "permissions", m.over.permissions.Bindings()
+	case m.over.usage != nil:
+		c.Title, c.Bindings = "usage", m.over.usage.Bindings()
 	case m.front == frontPicker:
 		c.Title, c.Bindings = "sessions", m.lists.picker.Bindings()
 	case m.front == frontBrowser:
@@ -172,16 +176,34 @@ func (m Model) openPermissions() (tea.Model, tea.Cmd) {
 	return m, cmd
 }
 
-// toPermissions gives a message to the overlay of permissions. What it asked
-// for is dropped once it is closed.
-func (m Model) toPermissions(msg tea.Msg) (tea.Model, tea.Cmd) {
-	if m.over.permissions == nil {
-		return m, nil
+// openUsage shows what models used, and the chat in front of it.
+func (m Model) openUsage() (tea.Model, tea.Cmd) {
+	d := m.deps
+	u, cmd := overlay.NewUsage(m.ctx, overlay.UsageConfig{
+		Ledger: d.Ledger, Sessions: d.Sessions, Session: m.chat.Session().ID, Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
+	}).Open()
+	u, _, _ = u.Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
+	m.over.usage = &u
+	return m, cmd
+}
+
+// toOverlay gives a message to the overlay that is open below the help. What
+// one asked for is dropped once it is closed.
+func (m Model) toOverlay(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	var want overlay.Intent
+	switch {
+	case m.over.permissions != nil:
+		var p overlay.Permissions
+		p, cmd, want = m.over.permissions.Update(msg)
+		m.over.permissions = &p
+	case m.over.usage != nil:
+		var u overlay.Usage
+		u, cmd, want = m.over.usage.Update(msg)
+		m.over.usage = &u
 	}
-	p, cmd, want := m.over.permissions.Update(msg)
-	m.over.permissions = &p
 	if want != nil {
-		m.over.permissions = nil
+		m.over.permissions, m.over.usage = nil, nil
 	}
 	return m, cmd
 }

@@ -26,8 +26,8 @@ import (
 	"cairn/ui/screen"
 )
 
-// Deps are what the program is made of. Search, Facts, Notes, Inbox, Distill,
-// Title, Export, Grants, Rules, CheckRule, Tools, User, Keys, Notices, Told and
+// Deps are what the program is made of. Search, Facts, Notes, Inbox, Ledger,
+// Distill, Title, Export, Grants, Rules, CheckRule, Tools, User, Keys, Notices, Told and
 // HelpNotes may be left out.
 type Deps struct {
 	Engine     harness.Engine
@@ -40,6 +40,7 @@ type Deps struct {
 	Facts      harness.Facts
 	Notes      harness.Notes
 	Inbox      harness.Inbox
+	Ledger     harness.Ledger
 	Watcher    harness.Watcher
 	// Distill reads what was said in a session since it was read last for what
 	// is worth keeping; see [chat.Deps]. Without it nothing is suggested.
@@ -126,11 +127,15 @@ type lists struct {
 }
 
 // over is what is drawn over the screen in front; nil is not open. The help is
-// over the permissions.
+// over the others, of which one at most is open.
 type over struct {
 	help        *overlay.Help
 	permissions *overlay.Permissions
+	usage       *overlay.Usage
 }
+
+// open reports whether something besides the help is open.
+func (o over) open() bool { return o.permissions != nil || o.usage != nil }
 
 // ending is what is known of the program's end.
 type ending struct {
@@ -273,7 +278,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // covered reports whether something stands before the chat.
 func (m Model) covered() bool {
-	return m.front != frontChat || m.over.help != nil || m.over.permissions != nil
+	return m.front != frontChat || m.over.help != nil || m.over.open()
 }
 
 // route gives a message to its owner.
@@ -290,7 +295,7 @@ func (m Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case runs.Msg:
 		return m.toRuns(msg)
 	case overlay.Msg:
-		return m.toPermissions(msg)
+		return m.toOverlay(msg)
 	case tea.KeyMsg, tea.MouseMsg:
 		return m.toFront(msg)
 	case screen.PasteMsg:

@@ -60,7 +60,7 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 func elsewhere(name string) (kind IntentKind, ok bool) {
 	kind, ok = map[string]IntentKind{
 		"new": WantNew, "sessions": WantSessions, "inbox": WantInbox, "facts": WantFacts, "notes": WantNotes, "runs": WantRuns,
-		"permissions": WantPermissions, "help": WantHelp, "quit": WantQuit, "redraw": WantRedraw,
+		"permissions": WantPermissions, "usage": WantUsage, "help": WantHelp, "quit": WantQuit, "redraw": WantRedraw,
 	}[name]
 	return kind, ok
 }

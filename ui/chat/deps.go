@@ -180,6 +180,8 @@ const (
 	// WantPermissions is the rules in force and the standing permissions of
 	// the session.
 	WantPermissions
+	// WantUsage is what models used, by day, model and session.
+	WantUsage
 	// WantOpen is another session, as Open says.
 	WantOpen
 )

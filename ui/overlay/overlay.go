@@ -1,5 +1,5 @@
 // Package overlay has what is drawn over a screen: the help made from the live
-// key table, and the permissions in force. The one thing to know: an overlay does not know what
+// key table, the permissions in force, and what models used. The one thing to know: an overlay does not know what
 // lies under it. It draws itself into the size it is given.
 package overlay
 

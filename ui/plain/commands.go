@@ -98,6 +98,8 @@ func (p *plain) command(c chat.Parsed) {
 		p.forget(c.Arg)
 	case "context":
 		p.context()
+	case "usage":
+		p.usage()
 	case "rename":
 		p.rename(c.Arg)
 	case "remember":

@@ -57,6 +57,8 @@ func (p *plain) aside(line string) bool {
 		p.help()
 	case "runs":
 		p.runs()
+	case "usage":
+		p.usage()
 	case "permissions":
 		p.permissions()
 	case "tools":

@@ -27,7 +27,7 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 		if err := p.Chat.Engine.Pause(ctx, id); err != nil {
 			p.trouble(err)
 		}
-	case "help", "runs", "permissions", "tools":
+	case "help", "runs", "permissions", "tools", "usage":
 		p.command(c) //nolint:contextcheck // none of these changes the session
 	default:
 		p.later(line)

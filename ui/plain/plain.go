@@ -35,6 +35,8 @@ type Deps struct {
 	// /permissions. Grants are the standing permissions; nil if none are kept.
 	Rules  []string
 	Grants harness.Grants
+	// Ledger is for /usage; nil if no account is kept.
+	Ledger harness.Ledger
 	// NewSession describes a fresh session, for /new.
 	NewSession func() harness.Session
 	In         io.Reader

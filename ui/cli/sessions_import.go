@@ -160,6 +160,14 @@ func (a *app) importOne(ctx context.Context, st Store, c imported) error {
 	if string(wish) != c.ID {
 		s.TypedAs = c.ID
 	}
+	if c.Own {
+		switch fork, held, err := heldFork(ctx, st, wish, c); {
+		case err != nil:
+			return fmt.Errorf("import session %s: %w", wish, err)
+		case held:
+			return a.importLine(c, fork, true)
+		}
+	}
 	stored, existed, err := st.Sessions.Import(ctx, s, c.Records)
 	if err != nil {
 		return fmt.Errorf("import session %s: %w", wish, err)

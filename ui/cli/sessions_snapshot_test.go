@@ -164,8 +164,30 @@ func TestForksAreExportedWhole(t *testing.T) {
 			t.Fatalf("%s: exit code %d: %s", args, code, out)
 		}
 	}
+	if out, code := runOn(t, first, "sessions", "import", snaps); code != ExitDone || !strings.HasPrefix(out, "fork\t6 messages, was there already") {
+		t.Errorf("where it came from: exit code %d: %s", code, out)
+	}
 	if out, code := runOn(t, second, "sessions", "import", snaps); code != ExitDone {
 		t.Fatalf("exit code %d: %s", code, out)
+	}
+	store(t, first, func(db *bolt.DB) {
+		fork, err := db.Sessions().Get(t.Context(), "fork")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := db.Owners().Acquire(t.Context(), fork, harness.Holder{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Transcript().Append(t.Context(), l, say(0, "more")); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Owners().Release(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if out, code := runOn(t, first, "sessions", "import", snaps); code != ExitDone || !strings.HasPrefix(out, "fork-2\t6 messages, called") {
+		t.Errorf("where it went on: exit code %d: %s", code, out)
 	}
 	s, log := sessionOf(t, second, "fork")
 	var texts []string

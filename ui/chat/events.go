@@ -171,6 +171,10 @@ func (m Model) answered(e harness.Event) Model {
 // waitWords says what is waited for.
 func waitWords(e harness.Event) string {
 	switch {
+	case e.Error != nil && e.Error.Kind == "store":
+		// The cause comes first: what failed in the end, such as a full disk.
+		cause := e.Error.Text[strings.LastIndex(e.Error.Text, ": ")+1:]
+		return "not saved yet, trying again: " + render.SafeLine(strings.TrimSpace(cause))
 	case e.Error != nil:
 		return "waiting: " + render.SafeLine(e.Error.Text)
 	case e.Text != "":

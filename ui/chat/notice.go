@@ -97,6 +97,9 @@ func (m Model) readerWords() string {
 	}
 	if m.own.holder.PID == 0 {
 		words := "no other window has this session open now" + dot + key + " takes it"
+		if m.failed != nil {
+			words = "the session could not be taken" + dot + key + " tries again"
+		}
 		if m.own.waits != nil {
 			words = m.pendingWords(m.own.waits) + dot + words
 		}

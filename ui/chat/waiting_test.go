@@ -1,0 +1,24 @@
+package chat
+
+import (
+	"testing"
+
+	"cairn/harness"
+)
+
+func TestWhatIsWaitedForBeginsWithItsCause(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]harness.Event{
+		"still waiting": {},
+		"nothing from the model for 10 s, still waiting": {Wait: 10},
+		"waiting: the server: busy":                      {Error: &harness.RunError{Kind: "overloaded", Text: "the server: busy"}},
+		"not saved yet, trying again: no space left on device": {Error: &harness.RunError{
+			Kind: "store", Text: "run a1: append to run a1: write /home/me/.local/share/cairn/cairn.db: no space left on device",
+		}},
+		"not saved yet, trying again: in use": {Error: &harness.RunError{Kind: "store", Text: "in use"}},
+	} {
+		if got := waitWords(e); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

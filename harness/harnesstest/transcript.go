@@ -1,4 +1,3 @@
-//nolint:gocognit // these are the tests themselves: a failure must point into them, and they list their cases
 package harnesstest
 
 import (

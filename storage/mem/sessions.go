@@ -191,16 +191,9 @@ func (v *Sessions) Fork(ctx context.Context, id harness.SessionID, of harness.Or
 		if err != nil {
 			return err
 		}
-		if of == (harness.Origin{}) {
-			of.Record = parent.info.Head
-			if up := parent.info.Parent; of.Record == 0 && up != nil {
-				of = *up
-			}
-		}
-		of.Session = cmp.Or(of.Session, id)
-		at := v.st.lineage(parent, of.Session)
-		if at == nil || of.Record < 1 || of.Record > len(at.records) {
-			return fmt.Errorf("record %d: %w", of.Record, harness.ErrNotFound)
+		of, messages, err := v.st.forkPoint(parent, of)
+		if err != nil {
+			return err
 		}
 		for fresh && (s.ID == "" || v.st.sessions[s.ID] != nil) {
 			s.ID = harness.SessionID(harness.NewID())
@@ -208,18 +201,34 @@ func (v *Sessions) Fork(ctx context.Context, id harness.SessionID, of harness.Or
 		if v.st.sessions[s.ID] != nil || v.st.owner(s.ID) != nil {
 			return fmt.Errorf("session %s: %w", s.ID, harness.ErrExists)
 		}
-		messages := 0
-		for _, r := range v.st.branch(at, id, of.Record, 0) {
-			if r.Message != nil {
-				messages++
-			}
-		}
 		made := newSession(rules.ForkedSession(s, parent.info, of, messages, v.st.now()))
 		v.st.add(made)
 		forked, err = v.st.shown(made)
 		return err
 	})
 	return forked, err
+}
+
+// forkPoint returns where a fork of a session leaves it, and how many messages
+// there are before.
+func (st *Store) forkPoint(s *session, of harness.Origin) (at harness.Origin, messages int, err error) {
+	if of == (harness.Origin{}) {
+		of.Record = s.info.Head
+		if up := s.info.Parent; of.Record == 0 && up != nil {
+			of = *up
+		}
+	}
+	of.Session = cmp.Or(of.Session, s.info.ID)
+	in := st.lineage(s, of.Session)
+	if in == nil || of.Record < 1 || of.Record > len(in.records) {
+		return of, 0, fmt.Errorf("record %d: %w", of.Record, harness.ErrNotFound)
+	}
+	for _, r := range st.branch(in, s.info.ID, of.Record, 0) {
+		if r.Message != nil {
+			messages++
+		}
+	}
+	return of, messages, nil
 }
 
 func newSession(info harness.Session) *session {

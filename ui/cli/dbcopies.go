@@ -64,7 +64,10 @@ meanwhile. The copy is itself a database: cairn db restore puts it back.`,
 				return err
 			}
 			to := filepath.Join(filepath.Dir(path), backupsDir, filepath.Base(path)+"."+a.s.Now().UTC().Format("20060102-150405"))
-			if len(args) > 0 && strings.TrimSpace(args[0]) != "" {
+			if len(args) > 0 && strings.TrimSpace(args[0]) == "" {
+				return usage("the name of the copy is empty; leave it out for one beside the database")
+			}
+			if len(args) > 0 {
 				to = absolute(a.s, expand(a.s, args[0]))
 			}
 			if info, err := os.Stat(to); err == nil && info.IsDir() {
@@ -136,6 +139,10 @@ func (a *app) restore(ctx context.Context, dir, from string) error {
 	}
 	a.notice("checking and copying %s", from)
 	kept, err := a.wire.RestoreStore(ctx, dir, from, o)
+	if errors.Is(err, harness.ErrDamaged) {
+		// It is the copy; what helps with a damaged store does not help there.
+		return fail(ExitFailed, "restore %s: %w", from, err)
+	}
 	if err != nil {
 		return fmt.Errorf("restore %s: %w", from, err)
 	}

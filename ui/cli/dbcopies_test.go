@@ -127,6 +127,24 @@ func TestBackupAndRestore(t *testing.T) {
 }
 
 // The schema is current, and the lists are right until one is damaged.
+// TestAdviceIsAboutTheCopy restores what is none: the store is as it was, and what
+// helps with a damaged one is not said.
+func TestAdviceIsAboutTheCopy(t *testing.T) {
+	t.Parallel()
+	k := keeper{t, t.TempDir()}
+	k.run(ExitDone, "", "-p", "-s", "one", "text x")
+	k.run(ExitUsage, "", "db", "backup", "")
+	empty := filepath.Join(t.TempDir(), "empty.db")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, errs := k.run(ExitFailed, "", "db", "restore", empty)
+	if !strings.Contains(errs, "use another copy") || strings.Contains(errs, "--dir") || strings.Contains(errs, "db check") {
+		t.Error(errs)
+	}
+	k.run(ExitDone, "", "db", "check")
+}
+
 func TestMigrateAndRebuild(t *testing.T) {
 	t.Parallel()
 	k := keeper{t, t.TempDir()}

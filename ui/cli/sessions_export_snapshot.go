@@ -134,7 +134,10 @@ func (a *app) exportSnapshot(ctx context.Context, st Store, place snapshot.Store
 		return err
 	case err != nil:
 		// What helps with the store here does not help there.
-		return fail(ExitFailed, "export session %s to %s: %w", s.ID, shown, cause(err))
+		if err = cause(err); !isAddress(shown) && !errors.Is(err, harness.ErrDamaged) {
+			return fail(ExitFailed, "export session %s to %s: %w; give another place with -o", s.ID, shown, err)
+		}
+		return fail(ExitFailed, "export session %s to %s: %w", s.ID, shown, err)
 	case a.flags.json:
 		return a.out.object(r)
 	}

@@ -166,6 +166,8 @@ func (d *directory) read(root *os.Root, key string) ([]byte, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s in %s: %w", key, d.path, harness.ErrNotFound)
+	case err != nil && linked(root, key):
+		return nil, fmt.Errorf("%s in %s is behind a symbolic link that leads out of it: put the file itself there", key, d.path)
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
@@ -174,7 +176,18 @@ func (d *directory) read(root *os.Root, key string) ([]byte, error) {
 	return root.ReadFile(key)
 }
 
-// List implements [Store].
+// linked reports whether a key, or a directory before it, is a symbolic link.
+func linked(root *os.Root, key string) bool {
+	for at := key; at != "."; at = path.Dir(at) {
+		if info, err := root.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// List implements [Store]. Directories without such keys are not looked into: a
+// person may name one that holds much else.
 func (d *directory) List(ctx context.Context, prefix string) (keys []string, err error) {
 	root, err := os.OpenRoot(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -187,6 +200,9 @@ func (d *directory) List(ctx context.Context, prefix string) (keys []string, err
 	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return err
+		}
+		if in := name + "/"; e.IsDir() && name != "." && !strings.HasPrefix(in, prefix) && !strings.HasPrefix(prefix, in) {
+			return fs.SkipDir
 		}
 		if e.Type().IsRegular() && strings.HasPrefix(name, prefix) && checkKey(name) == nil {
 			keys = append(keys, name)

@@ -280,14 +280,41 @@ func TestNamesAndLinksLeadNowhere(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "linked")); err != nil {
 		t.Skip(err)
 	}
-	if got, err := s.Get(t.Context(), "linked"); err == nil {
-		t.Errorf("a link out of the directory gives %q", got)
+	if got, err := s.Get(t.Context(), "linked"); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Errorf("a link out of the directory gives %q, %v", got, err)
 	}
 	if err := s.Replace(t.Context(), "linked", []byte("mine")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(outside); err != nil || string(got) != "secret" {
 		t.Errorf("the file outside holds %q, %v", got, err)
+	}
+}
+
+// TestOnlyItsOwnIsLookedInto lists the snapshots of a directory that holds one of
+// somebody else's.
+func TestOnlyItsOwnIsLookedInto(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	id, err := snapshot.Save(t.Context(), s, sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := filepath.Join(dir, "closed")
+	if err := os.Mkdir(closed, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadDir(closed); err == nil {
+		t.Skip("whoever runs this may read everything")
+	}
+	ids, err := snapshot.List(t.Context(), s)
+	if err != nil || len(ids) != 1 || ids[0] != id {
+		t.Errorf("%v, %v", ids, err)
+	}
+	keys, err := s.List(t.Context(), "artifacts/session-"+string(id)+"/")
+	if err != nil || len(keys) != 1 {
+		t.Errorf("%v, %v", keys, err)
 	}
 }
 

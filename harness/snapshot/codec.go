@@ -158,7 +158,7 @@ func plain(err error) error {
 		field := shape.Field[strings.LastIndexByte(shape.Field, '.')+1:]
 		return fmt.Errorf("the field %q at byte %d cannot hold this: %s", field, shape.Offset, shape.Value)
 	case errors.As(err, &moment):
-		return fmt.Errorf("%s is no time", moment.Value)
+		return fmt.Errorf("%.40q is no time", moment.Value)
 	}
 	return err
 }

@@ -155,7 +155,7 @@ func TestForgedDocumentsAreRefused(t *testing.T) {
 	for name, tc := range map[string]struct{ was, is, says string }{
 		"a number for a text": {`"id":"invoices"`, `"id":5`, `the field "id" at byte`},
 		"a text for a number": {`"head":5`, `"head":"\u001b[31m"`, `the field "head" at byte`},
-		"a word for a time":   {`"created":"2026`, `"created":"soon`, "is no time"},
+		"a word for a time":   {`"created":"2026`, `"created":"soon` + "\u202e", `\u202e`},
 		"nobody's title":      {`"title_by":"user"`, `"title_by":"\u001b[31m"`, "the title is by"},
 		"negative tokens":     {`"input":100`, `"input":-100`, "negative"},
 		"a negative cost":     {`"cost":0.25`, `"cost":-0.25`, "negative"},

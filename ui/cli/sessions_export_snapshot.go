@@ -134,7 +134,10 @@ func (a *app) exportSnapshot(ctx context.Context, st Store, place snapshot.Store
 		return err
 	case err != nil:
 		// What helps with the store here does not help there.
-		if err = cause(err); !isAddress(shown) && !errors.Is(err, harness.ErrDamaged) {
+		if errors.Is(err, harness.ErrDamaged) {
+			return fail(ExitFailed, "export session %s to %s: %w; --force writes over it", s.ID, shown, err)
+		}
+		if err = cause(err); !isAddress(shown) {
 			return fail(ExitFailed, "export session %s to %s: %w; give another place with -o", s.ID, shown, err)
 		}
 		return fail(ExitFailed, "export session %s to %s: %w", s.ID, shown, err)

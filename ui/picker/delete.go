@@ -203,7 +203,11 @@ func (m Model) onRestored(msg restored) (Model, tea.Cmd) {
 	}
 	m.list = m.list.unhide(msg.gone.id, m.today()).selectKey(key{session: msg.gone.id})
 	m.notice = notice{text: strings.Join(append([]string{fmt.Sprintf("\"%s\" is back.", msg.gone.title)}, msg.gone.doubled...), " ")}
-	return m.load()
+	m.list.chosen = true
+	m.found.asked = asked{} // its messages are found again
+	m, search := m.search()
+	m, load := m.load()
+	return m, tea.Batch(search, load)
 }
 
 // toTrash lists the deleted sessions, or goes back to the others.

@@ -3,6 +3,7 @@ package picker
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -160,7 +161,7 @@ func TestAReadingOfTheOtherListIsDropped(t *testing.T) {
 func TestTagsInPlace(t *testing.T) {
 	t.Parallel()
 	f := sample()
-	s := open(t, f, 80, 24).keys("down", "ctrl+g").shows("#billing", "save the tags")
+	s := open(t, f, 80, 24).keys("down", "ctrl+g").shows("> tags: #billing", "save the tags")
 	s.keys(" eu,BILLING  go", "enter")
 	if got := f.sessions[f.find("vat")].Tags; !slices.Equal(got, []string{"billing", "eu", "go"}) {
 		t.Errorf("stored %q", got)
@@ -168,5 +169,20 @@ func TestTagsInPlace(t *testing.T) {
 	s.keys("ctrl+g", "ctrl+u", "enter")
 	if got := f.sessions[f.find("vat")].Tags; len(got) != 0 {
 		t.Errorf("stored %q", got)
+	}
+}
+
+func TestWhatIsBroughtBackIsFoundInItsMessagesAgain(t *testing.T) {
+	t.Parallel()
+	f := sample()
+	f.hits = []harness.Hit{{Session: "vat", Message: 3, Excerpt: "a vat number"}}
+	s := open(t, f, 80, 24, func(c *Config) { c.Search = f }).keys("v", "a", "t").shows("IN MESSAGES", "a vat number")
+	s.selectedIs("vat")
+	found := s.view()
+	s.keys("ctrl+d").lacks("a vat number")
+	s.keys("ctrl+u").shows(`"VAT edge cases" is back.`, "IN MESSAGES", "a vat number")
+	list, _, _ := strings.Cut(s.view(), "is back.")
+	if first, _, _ := strings.Cut(found, " last "); !strings.HasPrefix(list, first) {
+		t.Errorf("it was\n%s\nand is\n%s", first, list)
 	}
 }

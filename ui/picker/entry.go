@@ -54,10 +54,14 @@ func (m Model) write(kind entryKind) Model {
 
 // label stands before what is typed.
 func (e entry) label() string {
-	if e.kind == entryExport {
+	switch e.kind {
+	case entryExport:
 		return "export to: "
+	case entryTags:
+		return "tags: "
+	default:
+		return "" // a title stands where it is read
 	}
-	return ""
 }
 
 func (m Model) onEntryKey(k tea.KeyMsg, action string) (Model, tea.Cmd) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -178,6 +179,20 @@ func (m Model) giveBack(text string) Model {
 	}
 	m.branch.returned = text
 	return m
+}
+
+// behindReturned carries out a further move that was typed behind what the one
+// before put into the box, where that is still as it was.
+func (m Model) behindReturned() (next Model, cmd tea.Cmd, done bool) {
+	behind, ok := strings.CutPrefix(m.box.Text(), m.branch.returned)
+	p := ParseSlash(strings.TrimSpace(behind))
+	if !ok || m.branch.returned == "" || m.branch.edit.on() || p.Arg != "" || p.Name != "undo" && p.Name != "redo" {
+		return m, nil, false
+	}
+	m.box = m.box.SetText(m.branch.returned)
+	m.draft.version++
+	m.notice = ""
+	return m.branchCommand(p)
 }
 
 // takeBack moves the head to before the last message of the person, whose text

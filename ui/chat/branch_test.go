@@ -77,6 +77,26 @@ func TestWhatWasTakenBackCanBeBroughtBack(t *testing.T) {
 	})
 }
 
+func TestMovesMayBeTypedBehindWhatWasTakenBack(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		const whole = "one | answer one | two | answer two | three | answer three"
+		three(w)
+		d := w.Open("talk", 80, 24)
+		d.Type("/undo").Press("enter").Wait(0).Shows("> three")
+		d.Type("/redo").Press("enter").Wait(0).Shows("brought back 2 messages", "> write a message")
+		said(t, w, "talk", whole)
+		for _, text := range []string{"three", "two", "one"} {
+			d.Type("/undo").Press("enter").Wait(0).Shows("> " + text).Hides(text + "/undo")
+		}
+		d.Type(" /undo").Press("enter").Wait(0).Shows("there is nothing to take back", "> one")
+		said(t, w, "talk", "")
+		d.Type("/redo").Press("enter").Wait(0).Type("/redo").Press("enter").Wait(0).Type("/redo").Press("enter").Wait(0)
+		said(t, w, "talk", whole)
+		d.Type("/undo").Press("enter").Wait(0).Type(" or four/redo").Press("enter").Wait(time.Second)
+		said(t, w, "talk", "one | answer one | two | answer two | three or four/redo | echo three or four/redo")
+	})
+}
+
 func TestAMessageIsEditedAndResentOnABranchOfItsOwn(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		three(w)

@@ -260,6 +260,9 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 		}
 		return m, nil, Intent{}
 	}
+	if next, cmd, ok := m.behindReturned(); ok {
+		return next, cmd, Intent{}
+	}
 	p := ParseSlash(m.box.Text())
 	switch {
 	case p.Typed != "" && p.Name == "":

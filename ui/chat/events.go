@@ -80,7 +80,10 @@ func (msg eventsMsg) apply(m Model) (Model, tea.Cmd) {
 // event takes one event of the run.
 func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 	if e.Seq > 0 {
-		m.saved, m.failed = e.At, nil
+		m.saved = e.At
+		if !m.leaving.refused { // what could not be saved then is not in the run
+			m.failed = nil
+		}
 	}
 	l := m.turn.live
 	switch e.Type {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"cairn/harness"
 )
@@ -20,8 +22,11 @@ type Report struct {
 	// Indexed is how many records are in the search index. What is wrong with
 	// that is made anew from the messages by itself.
 	Indexed int
-	// Problems are sentences, each with the place; none means that all is well.
+	// Problems are sentences, one for each place that is damaged; none means that
+	// all is well.
 	Problems []string
+	// damages are those of the problems that are damage at a place.
+	damages []*damage
 }
 
 // Stats says what is in a database and how large it is.
@@ -129,23 +134,61 @@ func (d *DB) Check(ctx context.Context) (Report, error) {
 
 // checkContents reads all values of a file whose pages are right.
 func (d *DB) checkContents(ctx context.Context, r *Report) error {
-	w := walker{report: r}
-	if err := d.inSlices(ctx, "check the values", w.step); err != nil {
-		return r.note(err)
-	}
-	c := crossCheck{report: r}
-	err := d.inSlices(ctx, "check the sessions", c.in(ctx))
+	err := d.checkRecords(ctx, r, d.inSlices)
 	if err == nil {
 		err = d.checkPostings(ctx, r)
 	}
 	return r.note(err)
 }
 
-// note adds damage to the problems and returns every other error.
+// pace repeats a step in short transactions: [DB.inSlices] or [DB.gently].
+type pace func(ctx context.Context, op string, step func(*tx) (done bool, err error)) error
+
+// checkRecords reads all values but those of the search index. An error that is
+// damage is one that it could not go on after.
+func (d *DB) checkRecords(ctx context.Context, r *Report, pace pace) error {
+	w, c := walker{report: r}, crossCheck{report: r}
+	err := pace(ctx, "check the values", w.step)
+	if err == nil {
+		err = pace(ctx, "check the sessions", c.in(ctx))
+	}
+	return err
+}
+
+// note adds damage to the problems and returns every other error. What is damaged
+// at a place that is known already is no news: values are read once for
+// themselves, and again to see how they hang together.
 func (r *Report) note(err error) error {
-	if errors.Is(err, harness.ErrDamaged) {
+	if !errors.Is(err, harness.ErrDamaged) {
+		return err
+	}
+	found := (*damage)(nil)
+	if !errors.As(err, &found) {
 		r.Problems = append(r.Problems, err.Error())
 		return nil
 	}
-	return err
+	known := func(other *damage) bool { return other.place == found.place }
+	if !slices.ContainsFunc(r.damages, known) {
+		r.Problems, r.damages = append(r.Problems, found.Error()), append(r.damages, found)
+	}
+	return nil
+}
+
+// problem returns the problems as one error, nil if there are none.
+func (r *Report) problem() error {
+	places := make([]string, 0, len(r.damages))
+	for _, found := range r.damages {
+		places = append(places, found.place+": "+found.what)
+	}
+	switch {
+	case len(r.Problems) == 0:
+		return nil
+	case len(r.Problems) == 1 && len(places) == 1:
+		return r.damages[0]
+	case len(r.Problems) == len(places):
+		// The file and the advice are the same for all.
+		first := r.damages[0]
+		return fmt.Errorf("%s: %w in %d places: %s; %s", first.path, harness.ErrDamaged, len(places), strings.Join(places, "; "), first.advice)
+	}
+	return fmt.Errorf("%w: %s", harness.ErrDamaged, strings.Join(r.Problems, "; "))
 }

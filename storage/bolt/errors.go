@@ -11,6 +11,19 @@ import (
 	"cairn/harness"
 )
 
+// damage is a [harness.ErrDamaged] that knows its place.
+type damage struct {
+	path, place, what string
+	// advice is what can be done about it.
+	advice string
+}
+
+func (e *damage) Error() string {
+	return fmt.Sprintf("%s: %s: %s: %v; %s", e.path, e.place, e.what, harness.ErrDamaged, e.advice)
+}
+
+func (e *damage) Unwrap() error { return harness.ErrDamaged }
+
 // damaged says that the bytes at a place are not what was written, and offers the
 // newest backup.
 func (d *DB) damaged(place, what string) error {
@@ -20,7 +33,7 @@ func (d *DB) damaged(place, what string) error {
 	} else if backup := d.newestBackup(); backup != "" {
 		advice = "put the newest copy back with: cairn db restore " + backup
 	}
-	return fmt.Errorf("%s: %s: %s: %w; %s", d.path, place, what, harness.ErrDamaged, advice)
+	return &damage{d.path, place, what, advice}
 }
 
 // unusable adds to an error of opening or writing what can be done about it.

@@ -146,7 +146,7 @@ func TestGuardChecksTheFileAfterAFault(t *testing.T) {
 	if _, err := db.Facts().Get(ctx, "f1"); !errors.Is(err, harness.ErrDamaged) {
 		t.Fatalf("error %v", err)
 	}
-	if n := <-notices.got; n.Kind != bolt.NoticeDamaged || !strings.Contains(n.Text, "other places") {
+	if n := <-notices.got; n.Kind != bolt.NoticeDamaged || !strings.Contains(n.Text, "other place") {
 		t.Fatalf("notice %v", n)
 	}
 	cancel()

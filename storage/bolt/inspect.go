@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"cairn/harness"
 )
@@ -50,8 +49,8 @@ func inspectWith(ctx context.Context, path string, o Options, all []step) (i Ins
 		return i, err
 	}
 	report, err := d.Check(ctx)
-	if err == nil && len(report.Problems) > 0 {
-		err = fmt.Errorf("check %s: %w: %s", d.path, harness.ErrDamaged, strings.Join(report.Problems, "; "))
+	if err == nil {
+		err = report.problem()
 	}
 	if err != nil {
 		return i, err

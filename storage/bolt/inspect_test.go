@@ -47,3 +47,21 @@ func TestSpaceIsWorthAWordOnlyIfThereIsMuch(t *testing.T) {
 		}
 	}
 }
+
+// Values are read once for themselves and again for what they hang together with;
+// damage is told once.
+func TestEachDamagedPlaceIsToldOnce(t *testing.T) {
+	t.Parallel()
+	path := populated(t)
+	overwrite(t, path, "A fact from beta", "A fact from Beta")
+	_, err := bolt.Inspect(t.Context(), path, bolt.Options{})
+	if !errors.Is(err, harness.ErrDamaged) || strings.Count(err.Error(), "checksum") != 1 || !strings.HasPrefix(err.Error(), path+": sessions/beta/") {
+		t.Fatalf("error %v", err)
+	}
+	overwrite(t, path, "A fact from alpha", "A fact from Alpha")
+	_, err = bolt.Inspect(t.Context(), path, bolt.Options{})
+	if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), " places: ") ||
+		strings.Count(err.Error(), "sessions/alpha/facts/f1: ") != 1 || strings.Count(err.Error(), path) != 1 {
+		t.Fatalf("error %v", err)
+	}
+}

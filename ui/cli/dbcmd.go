@@ -97,7 +97,10 @@ func (a *app) checkStore(ctx context.Context) error {
 	case errors.Is(err, harness.ErrNotFound):
 		return noStore(dir)
 	case errors.Is(err, harness.ErrDamaged) && a.wire.RebuildStore != nil:
-		return fmt.Errorf("check the store in %s: %w; if only lists are damaged: cairn db check --rebuild-indexes", dir, err)
+		// It names the file, and was found by what is advised elsewhere.
+		return fail(ExitFailed, "%w; if only lists are damaged: cairn db check --rebuild-indexes", err)
+	case errors.Is(err, harness.ErrDamaged):
+		return fail(ExitFailed, "%w", err)
 	case err != nil:
 		return fmt.Errorf("check the store in %s: %w", dir, err)
 	}

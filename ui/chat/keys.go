@@ -56,6 +56,7 @@ const (
 	offNoRun  = "nothing is running"
 	offNoOpen = "no run is unfinished"
 	offOwner  = "this window owns the session"
+	offAsked  = "a decision is asked for; put it off first"
 )
 
 // Bindings are the chat's keys as they work now, for the footer, the help and
@@ -68,8 +69,11 @@ func (m Model) Bindings() []render.Binding {
 	if !m.box.Empty() {
 		empty, open = offText, offText
 	}
-	if !m.offers() {
+	switch {
+	case !m.offers():
 		open = offNoOpen
+	case m.ask.shown && m.waits(): // a letter is the beginning of a message where the dialog does not list it
+		open = offAsked
 	}
 	b := func(action, help, group string, rank int, off string, keys ...string) render.Binding {
 		return render.Binding{Action: action, Keys: keys, Help: help, Group: group, Rank: rank, Off: off}

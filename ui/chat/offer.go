@@ -52,7 +52,7 @@ type offerMsg struct {
 }
 
 func (msg offerMsg) apply(m Model) (Model, tea.Cmd) {
-	if msg.version != m.draft.version || m.open == nil || m.box.Text() != msg.key {
+	if msg.version != m.draft.version || m.open == nil || m.box.Text() != msg.key || m.ask.shown && m.waits() {
 		return m, nil
 	}
 	m.box = m.box.SetText("")

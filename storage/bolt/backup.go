@@ -28,21 +28,28 @@ const copyBlock = 1 << 20
 
 // Backup writes a whole, checked copy of the database to a file, which must not
 // exist yet or the error is [harness.ErrExists]. The copy is itself a database.
-// Others wait while it is made, and what they then write is not in it. A process
-// that is killed meanwhile leaves nothing under the name. A damaged database is
-// not copied; its error is [harness.ErrDamaged].
+// Others wait while it is made, and no longer while it is read to the last value
+// before it gets its name; what they then write is not in it. A process that is
+// killed meanwhile leaves nothing under the name. A damaged database leaves no
+// copy either; its error is [harness.ErrDamaged].
 //
 // The command line opens the database, calls it and prints the path.
 func (d *DB) Backup(ctx context.Context, to string) error {
-	return d.exclusive(ctx, "backup", func() error {
-		if _, err := os.Lstat(to); err == nil {
-			return fmt.Errorf("%s: %w", to, harness.ErrExists)
-		}
-		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			return err
-		}
-		return d.copyTo(ctx, d.path, to)
-	})
+	if err := d.vacant(to); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("backup: %w", d.unusable(err))
+	}
+	return d.copyTo(ctx, d.path, to, func(copying func() error) error { return d.exclusive(ctx, "backup", copying) })
+}
+
+// vacant is an error if there is something at a path.
+func (d *DB) vacant(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: %w", path, harness.ErrExists)
+	}
+	return nil
 }
 
 // Restore puts the copy that is at from in the place of the database at path,
@@ -67,7 +74,8 @@ func Restore(ctx context.Context, path, from string, o Options) (kept string, er
 		if err := removeIfThere(fresh); err != nil {
 			return err
 		}
-		if err := d.copyTo(ctx, from, fresh); err != nil {
+		err := d.copyTo(ctx, from, fresh, func(copying func() error) error { return copying() })
+		if err != nil {
 			return err
 		}
 		kept, err = d.replaceBy(ctx, fresh)
@@ -76,9 +84,9 @@ func Restore(ctx context.Context, path, from string, o Options) (kept string, er
 	return kept, err
 }
 
-// copyTo copies a database whose lock is held, checks the copy and puts it at a
-// path where nothing is.
-func (d *DB) copyTo(ctx context.Context, from, to string) (err error) {
+// copyTo copies a database, checks the copy and puts it at a path where nothing
+// is. Only the copying itself is done under what locked sees to.
+func (d *DB) copyTo(ctx context.Context, from, to string, locked func(copying func() error) error) (err error) {
 	if err := dropNamed(filepath.Dir(to), filepath.Base(to)+beingMade, time.Time{}); err != nil {
 		return err
 	}
@@ -87,10 +95,14 @@ func (d *DB) copyTo(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, removeIfThere(temp.Name())) }()
-	if err := errors.Join(copyFile(ctx, from, temp), temp.Sync(), temp.Close()); err != nil {
+	err = locked(func() error { return copyFile(ctx, from, temp) })
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
-	if err := d.verifyCopy(temp.Name(), from); err != nil {
+	if err := d.verifyWhole(ctx, temp.Name(), from, (*DB).inSlices); err != nil {
+		return err
+	}
+	if err := d.vacant(to); err != nil {
 		return err
 	}
 	if err := os.Rename(temp.Name(), to); err != nil {
@@ -120,6 +132,11 @@ func copyFile(ctx context.Context, from string, to io.Writer) error {
 // verifyCopy looks at all pages and the format of a copy. What is wrong with it
 // is wrong with the file it is a copy of.
 func (d *DB) verifyCopy(path, origin string) error {
+	return d.verify(path, origin, func(*DB, format) error { return nil })
+}
+
+// verify looks at all pages and the format of a copy and hands it open to more.
+func (d *DB) verify(path, origin string, more func(*DB, format) error) error {
 	c := d.stranger(origin)
 	if err := c.checkAllPages(path); err != nil {
 		return err
@@ -127,8 +144,28 @@ func (d *DB) verifyCopy(path, origin string) error {
 	if err := c.openApart(path, true); err != nil {
 		return err
 	}
-	_, err := c.checkFormat()
+	f, err := c.checkFormat()
+	if err == nil {
+		err = more(c, f)
+	}
 	return errors.Join(err, c.closeHandle())
+}
+
+// verifyWhole does so and reads all values. Only the search index is left out,
+// which is made anew by itself where it is wrong.
+func (d *DB) verifyWhole(ctx context.Context, path, origin string, pace pace) error {
+	return d.verify(path, origin, func(c *DB, f format) error {
+		if f.Schema != d.schema() {
+			// How an older file hangs together is known to the steps that change it.
+			_, err := c.count(ctx)
+			return err
+		}
+		var r Report
+		if err := r.note(c.checkRecords(ctx, &r, pace)); err != nil {
+			return err
+		}
+		return r.problem()
+	})
 }
 
 // stranger is a DB for a file that only this process knows. Its errors name the
@@ -203,6 +240,10 @@ func (d *DB) BackupDaily(ctx context.Context, keep time.Duration) (made string, 
 		return "", err
 	}
 	err = d.quietCopy(ctx, to, func(copied string, _ moment) error {
+		// The copy is private, so nobody waits for its check.
+		if err := d.verifyWhole(ctx, copied, d.path, (*DB).gently); err != nil {
+			return err
+		}
 		if err := os.Rename(copied, to); err != nil {
 			return err
 		}

@@ -134,7 +134,7 @@ func (d *DB) Check(ctx context.Context) (Report, error) {
 
 // checkContents reads all values of a file whose pages are right.
 func (d *DB) checkContents(ctx context.Context, r *Report) error {
-	err := d.checkRecords(ctx, r, d.inSlices)
+	err := d.checkRecords(ctx, r, (*DB).inSlices)
 	if err == nil {
 		err = d.checkPostings(ctx, r)
 	}
@@ -142,15 +142,15 @@ func (d *DB) checkContents(ctx context.Context, r *Report) error {
 }
 
 // pace repeats a step in short transactions: [DB.inSlices] or [DB.gently].
-type pace func(ctx context.Context, op string, step func(*tx) (done bool, err error)) error
+type pace func(d *DB, ctx context.Context, op string, step func(*tx) (done bool, err error)) error
 
 // checkRecords reads all values but those of the search index. An error that is
 // damage is one that it could not go on after.
 func (d *DB) checkRecords(ctx context.Context, r *Report, pace pace) error {
 	w, c := walker{report: r}, crossCheck{report: r}
-	err := pace(ctx, "check the values", w.step)
+	err := pace(d, ctx, "check the values", w.step)
 	if err == nil {
-		err = pace(ctx, "check the sessions", c.in(ctx))
+		err = pace(d, ctx, "check the sessions", c.in(ctx))
 	}
 	return err
 }

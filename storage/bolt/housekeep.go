@@ -44,8 +44,8 @@ type Housekept struct {
 }
 
 // Housekeep does what has to be done once a day and is meant to be called in the
-// background of every start, after the first screen: today's backup, with backups
-// of 7 days kept; a check of the whole file; the purge of what was deleted more
+// background of every start, after the first screen: a check of the whole file, and
+// nothing else if it is damaged; today's backup, with backups of 7 days kept; the purge of what was deleted more
 // than 30 days ago; the search index of the messages that are not in it; and, if
 // much of the file is free after a purge, its compaction. If there is nothing to do
 // it looks at two names, the trash and what the search index is of. What a person
@@ -58,19 +58,16 @@ type Housekept struct {
 func (d *DB) Housekeep(ctx context.Context) (Housekept, error) {
 	var h Housekept
 	var err error
-	if h.Backup, err = d.BackupDaily(ctx, keepBackups); err != nil && !errors.Is(err, errWritten) {
-		if errors.Is(err, harness.ErrDamaged) {
-			d.tell(NoticeDamaged, err.Error())
-		}
-		return h, fmt.Errorf("daily backup: %w", err)
-	} else if err != nil {
-		d.log.Info("the daily backup has to wait", slog.Any("error", err))
-	}
 	if h.Checked, h.Problems, err = d.examineDaily(ctx); err != nil || h.Problems > 0 {
 		if err != nil {
-			err = fmt.Errorf("daily check: %w", err)
+			err = d.tellDamage(fmt.Errorf("daily check: %w", err))
 		}
 		return h, err
+	}
+	if h.Backup, err = d.BackupDaily(ctx, keepBackups); err != nil && !errors.Is(err, errWritten) {
+		return h, d.tellDamage(fmt.Errorf("daily backup: %w", err))
+	} else if err != nil {
+		d.log.Info("the daily backup has to wait", slog.Any("error", err))
 	}
 	if h.Purged, err = d.purge(ctx, d.now().Add(-keepTrash)); err != nil {
 		return h, fmt.Errorf("purge the trash: %w", err)
@@ -83,6 +80,16 @@ func (d *DB) Housekeep(ctx context.Context) (Housekept, error) {
 	}
 	err = d.houseSpace(ctx, &h)
 	return h, err
+}
+
+// tellDamage tells of an error that is damage, and returns it.
+func (d *DB) tellDamage(err error) error {
+	if found := (*damage)(nil); errors.As(err, &found) {
+		d.tell(NoticeDamaged, found.Error())
+	} else if errors.Is(err, harness.ErrDamaged) {
+		d.tell(NoticeDamaged, err.Error())
+	}
+	return err
 }
 
 // houseSpace gives free space back after a purge, or tells how much there is.

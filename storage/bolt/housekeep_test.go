@@ -114,8 +114,8 @@ func TestHousekeepLeavesADamagedFileAlone(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	unchanged(t, path, raw[:len(raw)/2])
-	if left := names(t, filepath.Join(filepath.Dir(path), "backups")); len(left) != 0 {
-		t.Fatalf("backups %v", left)
+	if _, err := os.Lstat(filepath.Join(filepath.Dir(path), "backups")); !os.IsNotExist(err) {
+		t.Fatalf("backups: %v", err)
 	}
 }
 
@@ -384,4 +384,36 @@ func asJSON(t *testing.T, v any) string {
 	raw, err := json.Marshal(v)
 	ok(t, err)
 	return string(raw)
+}
+
+// TestGoodCopiesOutliveDamagedValues damages a value and lets more days go by than
+// copies are kept for.
+func TestGoodCopiesOutliveDamagedValues(t *testing.T) {
+	t.Parallel()
+	clock := harnesstest.NewClock()
+	path := populated(t)
+	db := openAt(t, path, clock)
+	first, err := db.Housekeep(t.Context())
+	ok(t, err)
+	if first.Backup == "" {
+		t.Fatalf("at first %+v", first)
+	}
+	db.Rest()
+	overwrite(t, path, "A fact from alpha", "A fact from Alpha")
+	clock.Add(10 * day)
+	found, err := db.Housekeep(t.Context())
+	ok(t, err)
+	if !found.Checked || found.Problems == 0 || found.Backup != "" {
+		t.Fatalf("with damage %+v", found)
+	}
+	if left := names(t, filepath.Dir(first.Backup)); !slices.Equal(left, []string{filepath.Base(first.Backup)}) {
+		t.Fatalf("backups %v", left)
+	}
+	// Whoever copies without such a check meets it in the copy.
+	if made, err := db.BackupDaily(t.Context(), 7*day); !errors.Is(err, harness.ErrDamaged) || made != "" {
+		t.Fatalf("copied %q, %v", made, err)
+	}
+	if left := names(t, filepath.Dir(first.Backup)); !slices.Equal(left, []string{filepath.Base(first.Backup)}) {
+		t.Fatalf("backups %v", left)
+	}
 }

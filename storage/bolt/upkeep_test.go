@@ -330,3 +330,33 @@ func TestWatchSeesAReplacedDatabase(t *testing.T) {
 	ok(t, err)
 	<-changed
 }
+
+// TestDamagedValuesAreNotCopied damages a value, which the pages do not show.
+func TestDamagedValuesAreNotCopied(t *testing.T) {
+	t.Parallel()
+	path := populated(t)
+	good := filepath.Join(t.TempDir(), "good.db")
+	db := openAt(t, path, harnesstest.NewClock())
+	ok(t, db.Backup(t.Context(), good))
+	db.Rest()
+	overwrite(t, path, "A fact from alpha", "A fact from Alpha")
+	to := filepath.Join(t.TempDir(), "copy.db")
+	err := db.Backup(t.Context(), to)
+	if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "sessions/alpha/facts/f1: checksum") {
+		t.Fatalf("error %v", err)
+	}
+	if left := names(t, filepath.Dir(to)); len(left) != 0 {
+		t.Fatalf("left %v", left)
+	}
+	// Nor is a copy like that put back.
+	broken := filepath.Join(t.TempDir(), "broken.db")
+	raw, err := os.ReadFile(path)
+	ok(t, err)
+	ok(t, os.WriteFile(broken, raw, 0o600))
+	if _, err := bolt.Restore(t.Context(), path, broken, bolt.Options{}); !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), "use another copy") {
+		t.Fatalf("error %v", err)
+	}
+	_, err = bolt.Restore(t.Context(), path, good, bolt.Options{})
+	ok(t, err)
+	whole(t, db)
+}

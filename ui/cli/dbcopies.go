@@ -50,9 +50,10 @@ func (a *app) upkeep() (StoreOptions, error) {
 func (a *app) dbBackup() *cobra.Command {
 	return &cobra.Command{
 		Use: "backup [FILE]", Short: "Write a checked copy of the database",
-		Long: `Write a whole, checked copy of the database to a file that does not exist yet;
-without a name, into the directory "backups" beside it. Other cairns may run
-meanwhile. The copy is itself a database: cairn db restore puts it back.`,
+		Long: `Write a whole copy of the database to a file that does not exist yet; without a
+name, into the directory "backups" beside it. All values of the copy are read and
+checked; of a damaged database none is left. Other cairns may run meanwhile. The
+copy is itself a database: cairn db restore puts it back.`,
 		Args: atMostOne,
 		RunE: runner(func(ctx context.Context, args []string) error {
 			dir, path, size, err := a.storeFile()

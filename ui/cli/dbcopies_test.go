@@ -188,8 +188,15 @@ func TestMigrateAndRebuild(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	k.run(ExitDone, "", "db", "check")
-	// Damaged records are refused.
+	// Damaged records are no backup, and refused.
 	write(t, path, strings.ReplaceAll(string(raw), "text x", "text y"), 0o600)
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	if out, errs := k.run(ExitFailed, "", "db", "backup", copied); out != "" || strings.Count(errs, "sessions/one/conversation/1: checksum") != 1 {
+		t.Errorf("%s%s", out, errs)
+	}
+	if _, err := os.Lstat(copied); !os.IsNotExist(err) {
+		t.Errorf("%v", err)
+	}
 	if _, errs := k.run(ExitFailed, "", "db", "check", "--rebuild-indexes"); !strings.Contains(errs, "sessions/one") || !strings.Contains(errs, "damaged") {
 		t.Errorf("%s", errs)
 	}

@@ -166,6 +166,15 @@ func (t *tx) sessionRefs(where bucket, id harness.SessionID) ([]runRef, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
+	ids, err := s.runIDs()
+	if err != nil {
+		return nil, err
+	}
+	return refsOf(where, ids)
+}
+
+// runIDs returns the runs of a session, all of which have to be there.
+func (s *session) runIDs() ([]harness.RunID, error) {
 	runs, err := s.must("runs")
 	if err != nil {
 		return nil, err
@@ -176,12 +185,9 @@ func (t *tx) sessionRefs(where bucket, id harness.SessionID) ([]runRef, error) {
 		return true, nil
 	})
 	if err == nil && len(ids) != s.info.Runs {
-		err = t.d.damaged(runs.path, fmt.Sprintf("it has %d runs of %d", len(ids), s.info.Runs))
+		err = s.t.d.damaged(runs.path, fmt.Sprintf("it has %d runs of %d", len(ids), s.info.Runs))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return refsOf(where, ids)
+	return ids, err
 }
 
 func refsOf(where bucket, ids []harness.RunID) ([]runRef, error) {

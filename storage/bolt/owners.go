@@ -97,13 +97,23 @@ func (t *tx) takeable(ctx context.Context, id harness.SessionID, force bool) (*s
 }
 
 // readShown reads what is looked at first in a session: its last records, its
-// draft and its unfinished runs with what they streamed.
+// draft, which runs it has, and its last and its unfinished ones with what they
+// streamed.
 func (s *session) readShown(ctx context.Context) error {
 	if _, err := s.branch(ctx, s.info.Head, shownAtOnce); err != nil {
 		return err
 	}
 	if _, err := s.draft(); err != nil {
 		return err
+	}
+	// The next run is filed among these.
+	if _, err := s.runIDs(); err != nil {
+		return err
+	}
+	if s.info.LastRun != "" {
+		if _, err := s.run(s.info.LastRun); err != nil {
+			return err
+		}
 	}
 	refs, err := s.t.runRefs(harness.RunFilter{Session: s.info.ID, Unfinished: true})
 	if err != nil {

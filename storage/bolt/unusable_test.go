@@ -18,6 +18,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"cairn/harness"
+	"cairn/harness/harnesstest"
 	"cairn/storage/bolt"
 )
 
@@ -384,4 +385,30 @@ func TestDirectoryNameIsNoPattern(t *testing.T) {
 			unchanged(t, other, nil)
 		})
 	}
+}
+
+// TestASessionWithDamagedRunsIsNotTaken damages the page that a next run would be
+// filed in, which the look at a file that is opened again leaves out.
+func TestASessionWithDamagedRunsIsNotTaken(t *testing.T) {
+	t.Parallel()
+	path := populated(t)
+	db := openAt(t, path, harnesstest.NewClock())
+	page, size, err := db.RunsPage(t.Context(), "alpha")
+	ok(t, err)
+	if page == 0 {
+		t.Fatal("the runs have no page of their own")
+	}
+	db.Rest()
+	raw, err := os.ReadFile(path)
+	ok(t, err)
+	copy(raw[page*size:], bytes.Repeat([]byte{0xff}, size))
+	ok(t, os.WriteFile(path, raw, 0o600))
+	_, err = db.Owners().Acquire(t.Context(), harness.Session{ID: "alpha"}, harness.Holder{})
+	if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), "sessions/alpha/runs") {
+		t.Fatalf("error %v", err)
+	}
+	db.Rest()
+	unchanged(t, path, raw)
+	_, err = db.Owners().Acquire(t.Context(), harness.Session{ID: "beta"}, harness.Holder{})
+	ok(t, err)
 }

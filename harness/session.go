@@ -245,7 +245,11 @@ type Watcher interface {
 
 // Draft is the unsent text of one chat and the messages queued behind a run.
 type Draft struct {
-	Text  string    `json:"text"`
+	Text string `json:"text"`
+	// Edits is the message that Text is to take the place of, on a branch of
+	// its own; nil if Text is a new message. Its session is empty where the
+	// message is in the log of the session that the draft is of.
+	Edits *Origin   `json:"edits,omitempty"`
 	Queue []string  `json:"queue,omitempty"`
 	At    time.Time `json:"at"`
 }

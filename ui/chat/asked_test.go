@@ -37,7 +37,7 @@ func TestALetterThatChoseBeforeTheDialogCameBackDropsNothing(t *testing.T) {
 		w.Asking("shell", harness.Proposal{Kind: harness.ProposalCommand, Body: "go test ./..."})
 		w.Model.Then(uitest.Calls("shell", `{"command":"x"}`), uitest.Says("All done."))
 		d := w.Open("talk", 80, 24)
-		d.Type("run the tests").Press("enter").Wait(2*time.Second).Press("esc").Shows("d drops the turn")
+		d.Type("run the tests").Press("enter").Wait(2 * time.Second).Press("esc").Shows("d drops the turn")
 		d.Type("d").Press("ctrl+x", "a").Wait(2*time.Second).Shows("approval needed", "> d").Hides("dropped")
 	})
 }

@@ -26,24 +26,32 @@ type draft struct {
 // draftNow returns how to make the draft as it is now. Making it costs as much
 // as the text is long, so a command does it.
 func (m Model) draftNow() func() harness.Draft {
-	box, queue, at := m.box, m.draft.queue, m.deps.Now()
+	box, queue, edit, at := m.box, m.draft.queue, m.branch.edit, m.deps.Now()
 	return func() harness.Draft {
 		d := harness.Draft{Queue: queue, At: at}
 		if !box.Blank() {
-			d.Text = box.Text()
+			d.Text, d.Edits = box.Text(), edit.stored()
 		}
 		return d
 	}
 }
 
-// takeDraft puts a stored draft into the box, unless something was typed.
-func (m Model) takeDraft(d harness.Draft) Model {
+// takeDraft puts a stored draft into the box, unless something was typed. Edited
+// is the message that it is to replace, nil if that is not on the branch.
+func (m Model) takeDraft(d harness.Draft, edited *harness.Record) Model {
 	if len(d.Queue) > 0 {
 		m.draft.queue = append(append([]string(nil), d.Queue...), m.draft.queue...)
 	}
 	if d.Text != "" && m.box.Empty() {
 		m.box = m.box.SetText(d.Text)
 		m.notice = "your draft is back"
+		switch {
+		case edited != nil:
+			m.branch.edit = editing{record: *edited}
+		case d.Edits != nil:
+			m.notice += "; " + NotOnBranch(*d.Edits)
+			m.draft.version++ // stored as what it is now: a new message
+		}
 	}
 	return m
 }

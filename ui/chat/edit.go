@@ -23,6 +23,34 @@ type editing struct {
 
 func (e editing) on() bool { return e.record.Seq > 0 }
 
+// stored is what a draft says of the message, nil if none is edited.
+func (e editing) stored() *harness.Origin {
+	if !e.on() {
+		return nil
+	}
+	o := origin(e.record)
+	return &o
+}
+
+// EditedBy reads the message that a draft is to replace, nil if it replaces none
+// or that one is no longer on the branch that is shown.
+func EditedBy(ctx context.Context, t harness.Transcript, id harness.SessionID, d harness.Draft) (*harness.Record, error) {
+	if d.Edits == nil || d.Text == "" {
+		return nil, nil
+	}
+	r, found, err := tree.Find(ctx, t, id, *d.Edits)
+	if err != nil || !found || !tree.Said(r) {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// NotOnBranch says that a draft cannot replace the message that it was written
+// to replace.
+func NotOnBranch(o harness.Origin) string {
+	return "message " + strconv.Itoa(o.Record) + ", which it was to replace, is not on this branch any more: it is a new message now"
+}
+
 // editNth edits the n-th last message of the person.
 func (m Model) editNth(arg string) (Model, tea.Cmd) {
 	n, ok := Which(arg)
@@ -131,7 +159,7 @@ func (m Model) sendInstead(r harness.Record, msg harness.Message, e editing) (Mo
 	m.turn.edit, m.turn.closes, m.open = e, true, nil
 	m.pages.cut(max(m.pages.index(origin(r)), 0))
 	m.pages.add(item{rec: harness.Record{Kind: harness.RecordMessage, Message: &msg, At: m.deps.Now()}, sent: true})
-	draft := harness.Draft{Text: text, Queue: slices.Clone(m.draft.queue), At: m.deps.Now()}
+	draft := harness.Draft{Text: text, Edits: e.stored(), Queue: slices.Clone(m.draft.queue), At: m.deps.Now()}
 	d, lease, to, start := m.deps, m.own.lease, m.to(), m.start(ctx, msg)
 	return m, tea.Batch(m.tick(), func() tea.Msg {
 		out := startedMsg{to: to}

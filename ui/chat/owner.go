@@ -58,7 +58,9 @@ type ownMsg struct {
 	to
 	lease harness.Lease
 	draft harness.Draft
-	open  openMsg
+	// edited is the message that the draft is to replace, if that is there.
+	edited *harness.Record
+	open   openMsg
 	// session is as it is now; nil if it does not exist yet.
 	session *harness.Session
 	asked   bool
@@ -124,6 +126,9 @@ func (m Model) taking(get func(context.Context, Deps, harness.Session) (harness.
 		if out.draft, out.failed = d.Drafts.Load(ctx, meta.ID); fresh && out.failed == nil && out.draft.Text == "" {
 			out.draft, out.failed = d.Drafts.Adopt(ctx, meta.ID, d.Holder)
 		}
+		if out.failed == nil {
+			out.edited, out.failed = EditedBy(ctx, d.Transcript, meta.ID, out.draft)
+		}
 		return out
 	}
 }
@@ -144,7 +149,7 @@ func (msg ownMsg) apply(m Model) (Model, tea.Cmd) {
 		m.own.lease.Meta = m.session
 	}
 	m.notice = m.hint
-	m = m.takeDraft(msg.draft)
+	m = m.takeDraft(msg.draft, msg.edited)
 	if msg.asked {
 		m.notice = "this window owns the session now"
 	}

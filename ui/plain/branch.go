@@ -212,20 +212,22 @@ func (p *plain) instead(r harness.Record, msg harness.Message, edited bool) {
 		p.fixed()
 		return
 	}
+	before := p.kept
+	if edited {
+		of := tree.Origin(r)
+		p.kept.Text, p.kept.Edits, p.unsaved = msg.Text(), &of, true
+		p.saveNow()
+	}
 	if r.In != "" {
 		s, err := chat.ForkBefore(p.ctx, p.Chat, p.session.ID, r)
 		if err != nil {
-			p.trouble(err)
+			p.unchanged(err, edited)
 			return
 		}
+		p.kept, p.unsaved = before, p.unsaved || edited
 		p.goInto(s)
 		p.message(msg.Text())
 		return
-	}
-	before := p.kept
-	if edited {
-		p.kept.Text, p.unsaved = msg.Text(), true
-		p.saveNow()
 	}
 	if !p.drop() {
 		return
@@ -236,10 +238,7 @@ func (p *plain) instead(r harness.Record, msg harness.Message, edited bool) {
 		return err
 	})
 	if err != nil {
-		p.trouble(err)
-		if edited {
-			p.say("nothing was changed; your text is kept as a draft")
-		}
+		p.unchanged(err, edited)
 		return
 	}
 	p.failed = nil
@@ -251,6 +250,14 @@ func (p *plain) instead(r harness.Record, msg harness.Message, edited bool) {
 		}
 	}
 	p.see(handle, 0, false)
+}
+
+// unchanged says why a message could not be replaced.
+func (p *plain) unchanged(err error, edited bool) {
+	p.trouble(err)
+	if edited {
+		p.say("nothing was changed; your text is kept as a draft")
+	}
 }
 
 // retry answers a message of the person again.

@@ -183,3 +183,39 @@ func TestAModelNamesASessionOfPlainChat(t *testing.T) {
 		}
 	})
 }
+
+// TestAnEditInPlainIsSentLaterInItsPlace leaves an edit that could not be sent
+// to the next program, with its message on the branch and off it.
+func TestAnEditInPlainIsSentLaterInItsPlace(t *testing.T) {
+	for _, c := range []struct {
+		name, first, says, branch string
+	}{
+		{"on the branch", "/edit 2 zwei", "your unsent draft, to be sent instead of message 3, is:\nzwei\n", "one | answer one | zwei | echo zwei"},
+		{
+			"off the branch", "/edit 2 zwei\n/undo\n/undo", "zwei\n- message 3, which it was to replace, is not on this branch any more",
+			"one | answer one | zwei | echo zwei",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				three(w)
+				d := w.Deps("talk", false)
+				d.Engine = uitest.Refusing{Engine: d.Engine}
+				k := start(t, deps(d))
+				for line := range strings.SplitSeq(c.first, "\n") {
+					k.say(line).wait(time.Second)
+				}
+				k.say("/quit")
+				<-k.done
+				k = start(t, deps(w.Deps("talk", false)))
+				k.shows(c.says)
+				k.say("1").wait(time.Second).shows("cairn: echo zwei").say("/quit")
+				<-k.done
+				branch(t, w, c.branch)
+				if kept, err := w.Store.Drafts().Load(t.Context(), "talk"); err != nil || kept.Text != "" || kept.Edits != nil {
+					t.Errorf("the draft is %+v (%v)", kept, err)
+				}
+			})
+		})
+	}
+}

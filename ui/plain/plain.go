@@ -15,6 +15,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -267,14 +268,38 @@ func (p *plain) hold(lease harness.Lease) {
 		}
 	}
 	if draft.Text != "" {
-		p.say("your unsent draft is:")
-		p.out.line(render.Safe(draft.Text))
-		if p.choose("send it?", "send", "keep it") == 1 {
-			p.queue = append(p.queue, draft.Text)
-			p.kept.Text, p.unsaved = "", true
-		}
+		p.drafted(draft)
 	}
 	p.offer()
+}
+
+// drafted shows a draft and asks what becomes of it. What was written to replace
+// a message is sent instead of it, if that is on the branch still.
+func (p *plain) drafted(draft harness.Draft) {
+	edited, err := chat.EditedBy(p.ctx, p.Chat.Transcript, p.session.ID, draft)
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	if edited != nil {
+		p.say("your unsent draft, to be sent instead of message " + strconv.Itoa(edited.Seq) + ", is:")
+	} else {
+		p.say("your unsent draft is:")
+	}
+	p.out.line(render.Safe(draft.Text))
+	if draft.Edits != nil && edited == nil {
+		p.say(chat.NotOnBranch(*draft.Edits))
+		p.kept.Edits, p.unsaved = nil, true
+	}
+	if p.choose("send it?", "send", "keep it") != 1 {
+		return
+	}
+	p.kept.Text, p.kept.Edits, p.unsaved = "", nil, true
+	if edited != nil {
+		p.instead(*edited, chat.Replaced(*edited.Message, draft.Text), true)
+		return
+	}
+	p.queue = append(p.queue, draft.Text)
 }
 
 // choose asks a numbered question; 0 means that none was chosen.
@@ -356,7 +381,7 @@ func (p *plain) save(ctx context.Context) error {
 	if !p.unsaved || !p.owner {
 		return nil
 	}
-	d := harness.Draft{Text: p.kept.Text, Queue: slices.Concat(p.queue, p.heldMessages(), p.kept.Queue), At: p.Chat.Now()}
+	d := harness.Draft{Text: p.kept.Text, Edits: p.kept.Edits, Queue: slices.Concat(p.queue, p.heldMessages(), p.kept.Queue), At: p.Chat.Now()}
 	if err := p.Chat.Drafts.Save(ctx, p.session.ID, p.Chat.Holder, d); err != nil {
 		return err
 	}

@@ -66,6 +66,27 @@ func Nth(ctx context.Context, t Transcript, id harness.SessionID, n int) (turn T
 	return Turn{}, found, nil
 }
 
+// Find reads the record at o, if that is on the branch that is shown. An origin
+// without a session is of the session's own log.
+func Find(ctx context.Context, t Transcript, id harness.SessionID, o harness.Origin) (r harness.Record, found bool, err error) {
+	page, err := t.Tail(ctx, id, 0, slice)
+	for len(page) > 0 && err == nil {
+		for _, r := range slices.Backward(page) {
+			if Origin(r) == o {
+				return r, true, nil
+			}
+			if r.In == o.Session && r.Seq < o.Record { // numbers only grow along a log
+				return harness.Record{}, false, nil
+			}
+		}
+		page, err = t.Before(ctx, id, Origin(page[0]), slice)
+	}
+	if err != nil {
+		return harness.Record{}, false, fmt.Errorf("look for record %d on the branch of session %s: %w", o.Record, id, err)
+	}
+	return harness.Record{}, false, nil
+}
+
 // Previous says where the record before r on its branch is, zero if r is the
 // first of all.
 func Previous(ctx context.Context, t Transcript, id harness.SessionID, r harness.Record) (harness.Origin, error) {

@@ -89,6 +89,7 @@ func (p *program) environment(setup cli.Setup) choose.Env {
 // stores are the conversations and runs of one start.
 type stores struct {
 	journal run.Journal
+	limits  harness.Limits
 	engine  string
 	// db is nil where nothing of them is on disk.
 	db *bolt.DB
@@ -108,14 +109,14 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
 			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(),
-			Native: stores{journal: db.Journal(), engine: bolt.Engine, db: db}, Close: db.Close,
+			Native: stores{journal: db.Journal(), limits: db.Limits(), engine: bolt.Engine, db: db}, Close: db.Close,
 		}
 	}
 	if o.Ephemeral {
 		m := mem.New(o.Now)
 		s.Sessions, s.Transcript, s.Owners, s.Drafts = m.Sessions(), m.Transcript(), m.Owners(), m.Drafts()
 		s.Prompts, s.Search, s.Watch, s.Runs, s.Ledger = m.Prompts(), m.Searcher(), m, m.Journal(), m.Ledger()
-		s.Native = stores{journal: m.Journal(), engine: mem.Engine}
+		s.Native = stores{journal: m.Journal(), limits: m.Limits(), engine: mem.Engine}
 		if s.Close == nil {
 			s.Close = func() error { return nil }
 		}
@@ -283,7 +284,7 @@ func (p *program) newEngine(s cli.Store, setup cli.Setup) (*run.Local, *tool.Set
 				return agent.Steps{}, &cli.ProviderError{Err: err}
 			}
 			steps := agent.Steps{
-				Model: m, Info: info, Tools: set, Policy: judge, Compose: composer.Compose, Now: setup.Now,
+				Model: m, Info: info, Tools: set, Policy: judge, Compose: composer.Compose, Limits: native.limits, Now: setup.Now,
 				Used: func(ctx context.Context, ids []string) { used(ctx, s.Facts, setup, ids) },
 			}
 			if c.NoMemory {

@@ -83,6 +83,9 @@ type Options struct {
 	Dir string
 	// MaxSteps bounds the model calls of a turn; 0 means 50.
 	MaxSteps int
+	// Limits remembers what refusals taught about the model, for other
+	// conversations too; nil means that this agent alone does.
+	Limits harness.Limits
 	// Extensions have state that is saved and loaded with the conversation. Their
 	// names differ.
 	Extensions []Extension
@@ -104,6 +107,8 @@ type Agent struct {
 	// agent holds them itself: there is no log, or it is a Keeper, of which kept
 	// is what it last stored beside the records. The one active run has both.
 	doc, kept snapshot.Document
+	// learned are the limits of models that refusals taught, or Options.Limits.
+	learned map[string]harness.LearnedLimits
 	// noted is stored before the next record.
 	noted   []harness.Record
 	stop    context.CancelCauseFunc
@@ -253,7 +258,7 @@ func (a *Agent) Steps() Steps {
 	c := &memory.Composer{Facts: a.o.Facts, Notes: a.o.Notes}
 	return Steps{
 		Model: a.o.Model, Info: a.o.Info, Tools: a.o.Tools, Policy: a.o.Policy, Now: a.o.Now,
-		Compose: c.Compose, Used: a.used,
+		Compose: c.Compose, Used: a.used, Limits: ownLimits{a},
 	}
 }
 

@@ -136,6 +136,7 @@ func (a *Agent) complete(ctx context.Context, d *snapshot.Document, fresh []harn
 	c := &d.Config
 	c.Model, c.System = cmp.Or(a.o.Info.ID, c.Model), cmp.Or(a.o.System, c.System)
 	c.Limits.Steps = cmp.Or(a.o.MaxSteps, c.Limits.Steps)
+	a.learnedInto(d)
 	if d.Extensions, err = saveExtensions(a.o.Extensions); err != nil {
 		return err
 	}

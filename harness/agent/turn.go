@@ -18,7 +18,7 @@ import (
 const DefaultReply = 32_000
 
 // Steps are the parts with which commands of the loop are carried out. A [Turn]
-// needs all but Used; an [Agent] and the engine of package run fill in what is
+// needs all but Used and Limits; an [Agent] and the engine of package run fill in what is
 // left out.
 type Steps struct {
 	Model model.Model
@@ -31,7 +31,10 @@ type Steps struct {
 	Compose func(ctx context.Context, in memory.In) (memory.Out, error)
 	// Used, if set, is told which facts and notes an answer was given.
 	Used func(ctx context.Context, ids []string)
-	Now  func() time.Time
+	// Limits remembers what refusals taught about models; nil means that it is
+	// known within the stretch of the run only.
+	Limits harness.Limits
+	Now    func() time.Time
 }
 
 // Stored says where a record went: its number in the run's journal and, if it
@@ -76,6 +79,7 @@ type Turn struct {
 	// sent says that a model call is under way, heard that something of a reply
 	// came in it: what it costs is told at its end only.
 	sent, heard bool
+	learning    learning
 }
 
 // half is the half answer that is under way: written by the stream, read by
@@ -203,28 +207,50 @@ func (t *Turn) put(ctx context.Context, u harness.Usage, records ...loop.Record)
 	return nil
 }
 
+// callModel asks the model. A refusal that teaches a limit is followed by a
+// smaller request at once.
 func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
-	in := memory.In{
-		Session: t.Session, System: t.state.Config().System, Dir: t.Dir, Now: t.Steps.Now(),
-		History: t.History, Turn: t.state.Messages(), Info: t.Steps.Info, MaxOutput: t.reply(c.Grow),
-	}
-	if t.Steps.Tools != nil && !c.NoTools {
-		in.Tools = t.Steps.Tools.Specs()
-	}
-	out, err := t.Steps.Compose(ctx, in)
+	t.recallLimits(ctx)
+	out, err := t.compose(ctx, c)
 	if err != nil {
 		return t.failed(ctx, err)
 	}
 	if out.RecallError != nil {
 		t.Sink.Emit(harness.Event{Type: harness.EventRecovery, Text: "nothing was recalled: " + out.RecallError.Error()})
 	}
-	t.Attempt++
-	t.half.reset(t.Attempt)
-	t.sent, t.heard = true, false
-	reply, err := t.Steps.Model.Stream(ctx, out.Request, t.delta)
-	if err != nil {
-		return t.failed(ctx, err)
+	for {
+		t.Attempt++
+		t.half.reset(t.Attempt)
+		t.sent, t.heard = true, false
+		reply, err := t.Steps.Model.Stream(ctx, out.Request, t.delta)
+		if err == nil {
+			return t.answered(ctx, c, out, reply)
+		}
+		next, ok := t.again(ctx, c, out, err)
+		if !ok {
+			return t.failed(ctx, err)
+		}
+		t.sent, out = false, next
 	}
+}
+
+// info is what is known of the model by now.
+func (t *Turn) info() model.Info { return t.learning.over(t.Steps.Info) }
+
+// compose builds the request of a model call.
+func (t *Turn) compose(ctx context.Context, c loop.CallModel) (memory.Out, error) {
+	in := memory.In{
+		Session: t.Session, System: t.state.Config().System, Dir: t.Dir, Now: t.Steps.Now(),
+		History: t.History, Turn: t.state.Messages(), Info: t.info(), MaxOutput: t.reply(c.Grow),
+	}
+	if t.Steps.Tools != nil && !c.NoTools {
+		in.Tools = t.Steps.Tools.Specs()
+	}
+	return t.Steps.Compose(ctx, in)
+}
+
+// answered stores an answer.
+func (t *Turn) answered(ctx context.Context, c loop.CallModel, out memory.Out, reply model.Reply) error {
 	name := reply.Model
 	if name == "" {
 		name = t.state.Config().Model
@@ -234,7 +260,7 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 	if m != nil {
 		m.Sent = &out.Sent
 	}
-	err = t.put(ctx, usage, loop.Answered{Message: m, Stop: reply.Stop, Usage: usage, Attempt: t.Attempt})
+	err := t.put(ctx, usage, loop.Answered{Message: m, Stop: reply.Stop, Usage: usage, Attempt: t.Attempt})
 	if err != nil {
 		return err
 	}
@@ -249,7 +275,7 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 // reply is the budget of a reply in tokens, doubled grow times up to the
 // model's own limit; 0 leaves it to the model.
 func (t *Turn) reply(grow int) int {
-	most := t.Steps.Info.MaxOutput
+	most := t.info().MaxOutput
 	if most <= 0 {
 		return 0
 	}

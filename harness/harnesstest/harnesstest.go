@@ -34,6 +34,7 @@ type Stores struct {
 	Grants     harness.Grants
 	Inbox      harness.Inbox
 	Ledger     harness.Ledger
+	Limits     harness.Limits
 	// Reopen opens the same store again as another process would after the
 	// first one died. The stores that it is called on are not used any more.
 	Reopen func() Stores

@@ -77,11 +77,11 @@ func (a Answer) page(e *Error) *Error {
 
 // sort sets kind, limit and whether another attempt may succeed.
 func (a Answer) sort(e *Error, p payload, text string, status int) {
-	kind, limit, once := limitOf(text)
+	kind, limit, window := limitOf(text)
 	quota := hasAny(text, finalQuota) && !passingQuota(p, text)
 	switch {
 	case kind != "":
-		e.Kind, e.Limit, e.Once = kind, max(limit, p.limit), once
+		e.Kind, e.Limit, e.Once, e.Window = kind, max(limit, p.limit), window > 0, window
 	case status == http.StatusRequestEntityTooLarge:
 		e.Kind = KindOverflow
 	case quota && (status == 0 || status == http.StatusPaymentRequired || status == http.StatusTooManyRequests ||

@@ -58,6 +58,24 @@ func TestRefusalsAreSortedByWhatCanBeDone(t *testing.T) {
 	}
 }
 
+// What is left for one reply is told with the window that it is left of.
+func TestASumNamesTheWindow(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]struct{ limit, window int }{
+		"{\"error\":{\"message\":\"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000\"}}":                                                                                       {8_976, 200_000},
+		`{"message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (2000 in the messages, 3000 in the completion)."}`:                                            {1_072, 4_096},
+		`{"error":{"message":"This model's maximum context length is 4097 tokens, however you requested 5000 tokens (2000 in your prompt; 3000 for the completion). Please reduce your prompt."}}`:        {1_073, 4_097},
+		`{"message":"'max_tokens' is too large: 5000. This model's maximum context length is 4096 tokens and your request has 100 input tokens (5000 > 4096 - 100)."}`:                                    {2_972, 4_096},
+		`{"error":{"message":"max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you provided 100000."}}`:                                                      {16_384, 0},
+		`{"error":{"message":"This model's maximum context length is 4096 tokens. However, you requested 6000 tokens (5000 in the messages, 1000 in the completion).","code":"context_length_exceeded"}}`: {4_096, 0},
+	} {
+		e := model.Answer{Status: 400, Body: []byte(body)}.Err()
+		if e.Limit != want.limit || e.Window != want.window || e.Once != (want.window > 0) {
+			t.Errorf("%s:\ngot %d of %d, once %v", body, e.Limit, e.Window, e.Once)
+		}
+	}
+}
+
 func TestLimitsAreReadFromRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

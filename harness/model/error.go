@@ -54,8 +54,10 @@ type Error struct {
 	// KindReplyLimit refusal named, 0 if none.
 	Limit int
 	// Once says that Limit is what is left for this very request, so nothing
-	// to remember of the model.
-	Once bool
+	// to remember of the model; Window is then the window that the refusal named
+	// beside it, which holds for all requests.
+	Once   bool
+	Window int
 	// Retry says that another attempt may succeed.
 	Retry bool
 	// Cause is the error below, for logs at debug level and errors.Is.

@@ -47,8 +47,8 @@ var (
 	sum = regexp.MustCompile(number + ` \+ ` + number + ` > ` + number)
 	// difference is "B > C - A", the same the other way round.
 	difference = regexp.MustCompile(number + ` > ` + number + ` - ` + number)
-	// parts is "(A in the messages, B in the completion)".
-	parts = regexp.MustCompile(`\(` + number + ` in the messages, ` + number + ` in the completion\)`)
+	// parts is "(A in the messages, B in the completion)", or the same of a prompt.
+	parts = regexp.MustCompile(`\(` + number + ` in (?:the messages|your prompt)[,;] ` + number + ` (?:in|for) the completion\)`)
 
 	budgetWord = regexp.MustCompile(`max_?(?:output|completion|new)?_?tokens`)
 )
@@ -63,33 +63,34 @@ var overflowWords = []string{ //nolint:gochecknoglobals // a table that nobody c
 
 // limitOf reads a refusal, lower-cased, and returns what it refuses
 // (KindOverflow, KindReplyLimit, or "" for neither), the allowed number of
-// tokens, 0 if not named, and whether that number holds for this request only.
-func limitOf(text string) (kind ErrorKind, limit int, once bool) {
+// tokens, 0 if not named, and, if that number holds for this request only, the
+// window that it is left of.
+func limitOf(text string) (kind ErrorKind, limit, window int) {
 	if strings.Contains(text, "rate limit") || strings.Contains(text, "per min") {
-		return "", 0, false
+		return "", 0, 0
 	}
 	if budgetWord.MatchString(text) {
 		if n := replyLimit(text); n > 0 {
-			return KindReplyLimit, n, false
+			return KindReplyLimit, n, 0
 		}
 	}
 	if strings.Contains(text, "context") {
 		if asked, window, ok := split(text); ok {
 			if left := window - asked - replyMargin; left > 0 {
-				return KindReplyLimit, left, true
+				return KindReplyLimit, left, window
 			}
-			return KindOverflow, window, false
+			return KindOverflow, window, 0
 		}
 	}
 	if n := firstNumber(windowLimits, text); n > 0 {
-		return KindOverflow, n, false
+		return KindOverflow, n, 0
 	}
 	for _, w := range overflowWords {
 		if strings.Contains(text, w) {
-			return KindOverflow, 0, false
+			return KindOverflow, 0, 0
 		}
 	}
-	return "", 0, false
+	return "", 0, 0
 }
 
 // split finds the size of the request and of the window in a refusal of their

@@ -119,6 +119,10 @@ type Info struct {
 	Reasoning       bool    `json:"reasoning"`
 	// Local says that the model runs on this machine or network and is free.
 	Local bool `json:"local"`
+	// OwnWindow and OwnMaxOutput say that a person configured that number, so
+	// that it counts more than what refusals taught before.
+	OwnWindow    bool `json:"-"`
+	OwnMaxOutput bool `json:"-"`
 }
 
 // UnknownWindow is the window assumed for a model the catalogue does not know.

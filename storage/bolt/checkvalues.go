@@ -130,6 +130,7 @@ func (c *crossCheck) checks(ctx context.Context, t *tx) []func() error {
 		func() error { return t.eachChatDraft(func([]byte, chatDraft) error { return nil }) },
 		t.checkGrants,
 		func() error { _, err := tray{t}.All(); return err },
+		t.checkLimits,
 	}
 }
 

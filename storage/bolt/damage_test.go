@@ -48,6 +48,9 @@ func populated(t *testing.T) string {
 		ok(t, err)
 	}
 	ok(t, db.Grants().Revoke(ctx, "g3"))
+	for i, m := range []string{"p/m", "p/n", "q/m"} {
+		ok(t, db.Limits().Learn(ctx, m, harness.LearnedLimits{Window: 8_192 + i, Reply: i}))
+	}
 	edited := "An edited fact"
 	_, err = db.Facts().Edit(ctx, "f2", harness.FactEdit{Text: &edited})
 	ok(t, err)
@@ -151,6 +154,10 @@ func ask(t *testing.T, db *bolt.DB) (answers, map[string]error) {
 	keep("prompts", prompts, err)
 	usage, err := db.Ledger().Days(ctx, harnesstest.NewClock().Now(), harnesstest.NewClock().Now())
 	keep("usage", usage, err)
+	for _, m := range []string{"p/m", "p/n", "q/m", "r/m"} {
+		l, err := db.Limits().Get(ctx, m)
+		keep("limits of "+m, l, err)
+	}
 	hits, err := db.Searcher().Search(ctx, "question", 5)
 	keep("search", hits, err)
 	return all, errs

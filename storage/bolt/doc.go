@@ -33,7 +33,7 @@
 //	postings/<n>/               head, data: a segment of the search index; see postings.go
 //	inbox/<n>                   suggestions of facts, waiting or decided of late
 //	inbox/book                  how many there are and ever were
-//	limits                      empty as yet
+//	limits/<provider>/<model>   what refusals taught about the model
 //
 // What is listed twice is listed so that a key that vanished through damage is
 // noticed: a session is in sessions/ and in where/, its info names its place in

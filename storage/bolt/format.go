@@ -60,13 +60,14 @@ type counters struct {
 	Grants int `json:"grants,omitempty"`
 	// Inbox is the same for inbox/book.
 	Inbox int `json:"inbox,omitempty"`
+	// Limits is the number of models in limits/, or 0 as with Grants.
+	Limits int `json:"limits,omitempty"`
 }
 
 // rootBuckets are the top-level buckets. They exist in every file.
 func rootBuckets() []string {
 	return []string{
 		"meta", "sessions", "asks", "drafts", "where", "keys", "texts", "recent", "unfinished", "trash", "prompts", "usage", "grants",
-		// These are for what is to come, so that it needs no new schema.
 		"inbox", "limits", "postings",
 	}
 }

@@ -304,7 +304,21 @@ func (l *lister) countRest(t *tx) error {
 		return err
 	}
 	l.now.FirstPrompt = l.now.LastPrompt - prompts + 1
-	return l.countBooks(t)
+	return errors.Join(l.countLimits(t), l.countBooks(t))
+}
+
+// countLimits counts the models of which something was learned, unless an older
+// cairn left their number out.
+func (l *lister) countLimits(t *tx) error {
+	limits, err := t.root("limits")
+	if err != nil {
+		return err
+	}
+	n, err := limits.models()
+	if c := l.old.counters; c == nil || c.Limits != 0 {
+		l.now.Limits = n
+	}
+	return err
 }
 
 // countBooks takes over what the books of grants and suggestions say.

@@ -43,6 +43,7 @@ type Store struct {
 	suggestionKeys map[string]string
 	lastSuggestion int
 	usage          map[string]map[string]harness.Usage
+	limits         map[string]harness.LearnedLimits
 	// grants are in the order of their ids, lastGrant counts them all.
 	grants    []harness.Grant
 	lastGrant int
@@ -60,6 +61,7 @@ func New(now func() time.Time) *Store {
 		owners:         map[harness.SessionID]*ownership{},
 		runs:           map[harness.RunID]*session{},
 		usage:          map[string]map[string]harness.Usage{},
+		limits:         map[string]harness.LearnedLimits{},
 		watchers:       map[chan struct{}]bool{},
 		suggestionKeys: map[string]string{},
 		facts:          newShelf[harness.Fact]("f"),

@@ -109,6 +109,7 @@ func merged(o Overrides) map[string]Provider {
 		all[p.ID] = overlaid(base, p)
 	}
 	for _, i := range o.Models {
+		i.OwnWindow, i.OwnMaxOutput = i.Window > 0, i.MaxOutput > 0
 		id, _, ok := strings.Cut(i.ID, "/")
 		if p, known := all[id]; ok && known {
 			p.Models = withModel(p.Models, i)
@@ -149,6 +150,7 @@ func withModel(list []model.Info, i model.Info) []model.Info {
 	m.Name = cmp.Or(i.Name, m.Name)
 	m.Window = cmp.Or(i.Window, m.Window)
 	m.MaxOutput = cmp.Or(i.MaxOutput, m.MaxOutput)
+	m.OwnWindow, m.OwnMaxOutput = m.OwnWindow || i.OwnWindow, m.OwnMaxOutput || i.OwnMaxOutput
 	m.Images, m.Reasoning, m.Local = m.Images || i.Images, m.Reasoning || i.Reasoning, m.Local || i.Local
 	if i.PriceKnown {
 		m.PriceKnown = true

@@ -89,7 +89,10 @@ func TestOverridesAddAndCorrect(t *testing.T) {
 	if got := c.Info("openai/gpt-4o"); got.Window != 1234 || got.InputPrice != known.InputPrice || !got.PriceKnown {
 		t.Errorf("%+v", got)
 	}
-	if got := c.Info("openai/of-tomorrow"); !got.PriceKnown || got.Window != model.UnknownWindow {
+	if got := c.Info("openai/gpt-4o"); !got.OwnWindow || got.OwnMaxOutput || known.OwnWindow || !c.Info("house/big").OwnWindow {
+		t.Errorf("who configured what is lost: %+v", got)
+	}
+	if got := c.Info("openai/of-tomorrow"); got.OwnWindow || !got.PriceKnown || got.Window != model.UnknownWindow {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,0 +1,232 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"cairn/harness"
+	"cairn/harness/loop"
+	"cairn/harness/memory"
+	"cairn/harness/model"
+	"cairn/harness/snapshot"
+)
+
+const (
+	// maxRepeats is how often a stretch of a run asks again within a limit that
+	// a refusal taught.
+	maxRepeats = 2
+	// leastGuess is the smallest window that is remembered though no refusal
+	// named it, in tokens. Below it the refusal is likely to mean something else.
+	leastGuess = 1_024
+)
+
+// learning is what a turn knows of its model's limits beside [Steps.Info].
+type learning struct {
+	// known was remembered from before; it is read once.
+	known harness.LearnedLimits
+	read  bool
+	// taught is from refusals of this stretch. It counts more than what a person
+	// configured: the provider has just refused that.
+	taught  harness.LearnedLimits
+	repeats int
+}
+
+// over returns info with the limits that refusals taught.
+func (l *learning) over(info model.Info) model.Info {
+	if !info.OwnWindow {
+		info.Window = lesser(info.Window, l.known.Window)
+	}
+	if !info.OwnMaxOutput {
+		info.MaxOutput = lesser(info.MaxOutput, l.known.Reply)
+	}
+	info.Window = lesser(info.Window, l.taught.Window)
+	info.MaxOutput = lesser(info.MaxOutput, l.taught.Reply)
+	return info
+}
+
+// lesson is what one refusal teaches.
+type lesson struct {
+	// kept is to be remembered of the model, used is what this stretch goes by.
+	kept, used harness.LearnedLimits
+	// once bounds the reply of the next request alone.
+	once int
+	// guessed says that no number was named.
+	guessed bool
+	text    string
+}
+
+// learn reads a refusal of a request of estimate tokens; ok is false if err is
+// none that teaches a limit. window is the one that the request was made for.
+func learn(err error, estimate, window int) (l lesson, ok bool) {
+	e, ok := model.AsError(err)
+	if !ok {
+		return l, false
+	}
+	switch {
+	case e.Kind == model.KindReplyLimit && e.Once:
+		l.once, l.kept.Window = e.Limit, e.Window
+		l.used.Window = e.Window
+		l.text = fmt.Sprintf("the model's window has room for a reply of %d tokens; asking again within that", e.Limit)
+	case e.Kind == model.KindReplyLimit && e.Limit > 0:
+		l.kept.Reply, l.used.Reply = e.Limit, e.Limit
+		l.text = fmt.Sprintf("the model gives replies of at most %d tokens; asking again within that", e.Limit)
+	case e.Kind == model.KindOverflow && e.Limit > 0:
+		l.kept.Window, l.used.Window = e.Limit, e.Limit
+		if e.Limit >= window {
+			// The window was known and the estimate too low.
+			l.used.Window = max(1, estimate*3/4)
+		}
+		l.text = fmt.Sprintf("the model's window has %d tokens; asking again with less", e.Limit)
+	case e.Kind == model.KindOverflow:
+		l.used.Window = max(1, estimate*3/4)
+		if l.guessed = true; l.used.Window >= leastGuess {
+			l.kept.Window = l.used.Window
+		}
+		l.text = "the request is larger than the model's window; asking again with less"
+	default:
+		return l, false
+	}
+	return l, true
+}
+
+// recallLimits reads once what was learned of the model before. A store that
+// cannot tell is no reason to end the turn.
+func (t *Turn) recallLimits(ctx context.Context) {
+	if t.learning.read || t.Steps.Limits == nil || !strings.Contains(t.Steps.Info.ID, "/") {
+		return
+	}
+	t.learning.read = true
+	known, err := t.Steps.Limits.Get(ctx, t.Steps.Info.ID)
+	if err != nil {
+		t.mend("what was learned of the model's limits is not used: " + err.Error())
+		return
+	}
+	t.learning.known = known
+}
+
+// remember keeps what a refusal taught. A refusal by another provider, which a
+// fallback asked, says nothing of this model.
+func (t *Turn) remember(ctx context.Context, err error, l harness.LearnedLimits) {
+	id := t.Steps.Info.ID
+	e, ok := model.AsError(err)
+	if !ok || t.Steps.Limits == nil || l == (harness.LearnedLimits{}) || !strings.Contains(id, "/") ||
+		e.Provider != "" && !strings.HasPrefix(id, e.Provider+"/") {
+		return
+	}
+	if err := t.Steps.Limits.Learn(ctx, id, l); err != nil {
+		t.mend("the model's limits are not remembered: " + err.Error())
+	}
+}
+
+// mend tells of a recovery with one quiet line.
+func (t *Turn) mend(text string) {
+	t.Sink.Emit(harness.Event{Type: harness.EventRecovery, Text: text, At: t.Steps.Now()})
+}
+
+// again returns the request to make in the place of was, which was refused with
+// err; ok is false if there is none: the refusal teaches no limit, something of a
+// reply came already, it was asked again often enough, or the request cannot
+// become smaller. What the refusal taught is remembered in any case, but a guess
+// only if it helps.
+func (t *Turn) again(ctx context.Context, c loop.CallModel, was memory.Out, err error) (out memory.Out, ok bool) {
+	window := cmp.Or(t.info().Window, model.UnknownWindow)
+	l, ok := learn(err, was.Estimate, window)
+	if !ok || ctx.Err() != nil {
+		return was, false
+	}
+	if !l.guessed {
+		t.remember(ctx, err, l.kept)
+	}
+	if t.heard || t.learning.repeats == maxRepeats {
+		return was, false
+	}
+	t.learning.repeats++
+	taught := &t.learning.taught
+	taught.Window, taught.Reply = lesser(taught.Window, l.used.Window), lesser(taught.Reply, l.used.Reply)
+	out, failed := t.compose(ctx, c)
+	if failed != nil {
+		return was, false
+	}
+	if l.once > 0 && less(l.once, out.Request.MaxOutput) {
+		out.Request.MaxOutput, out.Sent.Reply = l.once, l.once
+	}
+	if !smaller(out, was, l.used.Window > 0 && l.once == 0, cmp.Or(t.info().Window, model.UnknownWindow)) {
+		return was, false
+	}
+	if l.guessed {
+		t.remember(ctx, err, l.kept)
+	}
+	t.mend(l.text)
+	return out, true
+}
+
+// smaller reports whether out asks for less than was. Of a request that is too
+// long for a window, a smaller reply helps only if all of it then fits.
+func smaller(out, was memory.Out, long bool, window int) bool {
+	reply := out.Request.MaxOutput
+	if out.Estimate < was.Estimate {
+		return true
+	}
+	return out.Estimate == was.Estimate && less(reply, was.Request.MaxOutput) && (!long || out.Estimate+reply <= window)
+}
+
+// less compares reply budgets, of which 0 has no bound.
+func less(a, b int) bool { return a > 0 && (b <= 0 || a < b) }
+
+// ownLimits is what an agent knows of the limits of its models: those of
+// [Options.Limits], or else those that its own turns learned. It is saved with the
+// conversation.
+type ownLimits struct{ a *Agent }
+
+// Get implements [harness.Limits].
+func (r ownLimits) Get(ctx context.Context, id string) (harness.LearnedLimits, error) {
+	if r.a.o.Limits == nil {
+		r.a.mu.Lock()
+		defer r.a.mu.Unlock()
+		return r.a.learned[id], nil
+	}
+	l, err := r.a.o.Limits.Get(ctx, id)
+	if err == nil {
+		r.note(id, l)
+	}
+	return l, err
+}
+
+// Learn implements [harness.Limits].
+func (r ownLimits) Learn(ctx context.Context, id string, l harness.LearnedLimits) error {
+	r.note(id, l)
+	if r.a.o.Limits == nil {
+		return nil
+	}
+	return r.a.o.Limits.Learn(ctx, id, l)
+}
+
+func (r ownLimits) note(id string, l harness.LearnedLimits) {
+	r.a.mu.Lock()
+	defer r.a.mu.Unlock()
+	known := r.a.learned[id]
+	if r.a.learned == nil {
+		r.a.learned = map[string]harness.LearnedLimits{}
+	}
+	r.a.learned[id] = harness.LearnedLimits{Window: cmp.Or(l.Window, known.Window), Reply: cmp.Or(l.Reply, known.Reply)}
+}
+
+// learnedInto adds what was learned to a document.
+func (a *Agent) learnedInto(d *snapshot.Document) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := maps.Clone(d.Learned)
+	for id, l := range a.learned {
+		if l == (harness.LearnedLimits{}) {
+			continue
+		}
+		if all == nil {
+			all = map[string]snapshot.Learned{}
+		}
+		all[id] = snapshot.Learned{Window: cmp.Or(l.Window, all[id].Window), Reply: cmp.Or(l.Reply, all[id].Reply)}
+	}
+	d.Learned = all
+}

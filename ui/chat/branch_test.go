@@ -196,6 +196,7 @@ func TestNothingMovesWhileAnAnswerIsUnderWay(t *testing.T) {
 		for _, k := range []string{"e", "r"} {
 			d.Press(k).Shows("an answer is under way; stop it first", "Branches")
 		}
+		d.Press("f").Wait(0).Shows("an answer is unfinished there; fork after a message above it", "Branches")
 		d.Press("esc").Hides("Branches")
 		d.Press("ctrl+c").Wait(time.Second).Shows("stopped")
 		said(t, w, "talk", "one | answer one | two | answer two | three | answer three | four")

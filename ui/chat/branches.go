@@ -134,6 +134,10 @@ func (m Model) treeDo(action string, row tree.Row) (Model, tea.Cmd, Intent) {
 		m.branch.tree = m.branch.tree.Say(why)
 		return m, nil, Intent{}
 	}
+	if action == tree.Fork && row.Head && m.unended() {
+		m.branch.tree = m.branch.tree.Say("an answer is unfinished there; fork after a message above it")
+		return m, nil, Intent{}
+	}
 	m, closed := m.closeTree()
 	var cmd tea.Cmd
 	switch {

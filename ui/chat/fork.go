@@ -52,6 +52,14 @@ func ForkedWords(s harness.Session, name string) string {
 // forkedWords is what stands where the session leaves its parent.
 func (m Model) forkedWords() string { return ForkedWords(m.session, m.parent) }
 
+// OffUnended is why a session is not forked at its end: nobody would go on with
+// the answer there.
+const OffUnended = "an answer is unfinished; /fork 2 forks before it"
+
+// unended reports whether the branch on screen ends in an answer that is
+// unfinished, here or in the owner's window.
+func (m Model) unended() bool { return m.turn.active() || m.open != nil || m.own.run != nil }
+
 // forkNth forks the session at the end of the branch, or after what was answered
 // to the n-th last message of the person. Who only reads may, too.
 func (m Model) forkNth(arg string) (Model, tea.Cmd) {
@@ -63,8 +71,8 @@ func (m Model) forkNth(arg string) (Model, tea.Cmd) {
 		m.notice = OffUnsaid
 	case n > 1:
 		return m, m.nth(n, func(m Model, t tree.Turn) (Model, tea.Cmd) { return m.fork(origin(t.End), "") })
-	case m.turn.active() || m.open != nil || m.own.run != nil:
-		m.notice = "an answer is unfinished; /fork 2 forks before it"
+	case m.unended():
+		m.notice = OffUnended
 	default:
 		return m.fork(harness.Origin{}, "")
 	}

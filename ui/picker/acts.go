@@ -69,6 +69,9 @@ func (m Model) offs() offs {
 	if gone == "" && !ok {
 		o.row = "this is a message; choose its session"
 	}
+	if s.OpenRun != "" { // as in the chat: nobody would go on with the answer in the fork
+		o.fork = first(gone, "its answer is unfinished; /fork 2 in it forks earlier")
+	}
 	if m.c.Export == nil && m.c.Sessions != nil {
 		o.export = first(gone, "this start exports nothing")
 	}

@@ -100,3 +100,15 @@ func TestAForkOfAHitGoesItsOwnWayAfterThatMessage(t *testing.T) {
 		t.Errorf("it has %d records (%v)", len(records), err)
 	}
 }
+
+func TestNoSessionIsForkedIntoAnAnswerThatIsUnfinished(t *testing.T) {
+	t.Parallel()
+	f := sample()
+	s := open(t, f, 80, 24).types("nightly")
+	s.selectedIs("nightly")
+	const why = "its answer is unfinished; /fork 2 in it forks earlier"
+	s.keys("tab").shows("f  fork at its end: " + why).keys("f").shows("Its answer is unfinished")
+	if s.last != nil || len(f.sessions) != 8 {
+		t.Errorf("f gives %#v of %d sessions", s.last, len(f.sessions))
+	}
+}

@@ -2,7 +2,9 @@ package plain_test
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -218,4 +220,33 @@ func TestAnEditInPlainIsSentLaterInItsPlace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAForkInPlainSaysWhatStandsInItsWay cannot read which runs there are.
+func TestAForkInPlainSaysWhatStandsInItsWay(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		three(w)
+		d := w.Deps("talk", false)
+		engine := &unlisted{Engine: d.Engine}
+		d.Engine = engine
+		k := start(t, deps(d))
+		engine.fails.Store(true)
+		k.say("/fork").shows("The disk is gone")
+		if out := k.out.String(); strings.Contains(out, "unfinished") {
+			t.Errorf("an answer is said to be unfinished:\n%s", out)
+		}
+	})
+}
+
+// unlisted is an engine whose runs cannot be read.
+type unlisted struct {
+	harness.Engine
+	fails atomic.Bool
+}
+
+func (u *unlisted) List(ctx context.Context, f harness.RunFilter) ([]harness.Run, error) {
+	if u.fails.Load() {
+		return nil, errors.New("the disk is gone")
+	}
+	return u.Engine.List(ctx, f)
 }

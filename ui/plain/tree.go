@@ -27,9 +27,7 @@ func (p *plain) fork(arg string) {
 			return
 		}
 		of = tree.Origin(turn.End)
-	} else if run, err := p.unfinished(); err != nil || run != nil {
-		p.trouble(err)
-		p.say("an answer is unfinished; /fork 2 forks before it")
+	} else if p.unended() {
 		return
 	}
 	s, err := p.Chat.Sessions.Fork(p.ctx, p.session.ID, of, harness.Session{})
@@ -38,6 +36,19 @@ func (p *plain) fork(arg string) {
 		return
 	}
 	p.goInto(s)
+}
+
+// unended says why the session is not forked at its end, and reports whether
+// that is so.
+func (p *plain) unended() bool {
+	run, err := p.unfinished()
+	switch {
+	case err != nil:
+		p.trouble(err)
+	case run != nil:
+		p.say(chat.OffUnended)
+	}
+	return err != nil || run != nil
 }
 
 // goInto opens another session and tells the way back.

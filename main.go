@@ -56,7 +56,7 @@ func main() {
 	code := cli.Main(ctx, cli.System(), os.Args[1:], cli.Wire{
 		Agent:     agent.Version,
 		OpenStore: openStore, CheckStore: checkStore,
-		BackupStore: backupStore, RestoreStore: restoreStore, CompactStore: compactStore,
+		BackupStore: backupStore, RestoreStore: restoreStore, CompactStore: compactStore, EmptyTrash: emptyTrash,
 		MigrateStore: migrateStore, RebuildStore: rebuildStore, OpenSnapshots: openSnapshots,
 		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {

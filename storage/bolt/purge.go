@@ -34,6 +34,15 @@ func (d *DB) Purge(ctx context.Context, before time.Time) (Purged, error) {
 }
 
 func (d *DB) purge(ctx context.Context, before time.Time) (Purged, error) {
+	p, err := d.purgeTrash(ctx, before)
+	if err == nil {
+		err = d.update(ctx, "purge the inbox", func(t *tx) error { _, err := tray{t}.purge(before); return err })
+	}
+	return p, err
+}
+
+// purgeTrash purges all but the inbox.
+func (d *DB) purgeTrash(ctx context.Context, before time.Time) (Purged, error) {
 	var p Purged
 	var ids []harness.SessionID
 	err := d.view(ctx, "purge", func(t *tx) (err error) {
@@ -55,9 +64,6 @@ func (d *DB) purge(ctx context.Context, before time.Time) (Purged, error) {
 	}
 	if err == nil {
 		p.Notes, err = d.Notes().v.purge(ctx, before)
-	}
-	if err == nil {
-		err = d.update(ctx, "purge the inbox", func(t *tx) error { _, err := tray{t}.purge(before); return err })
 	}
 	return p, err
 }

@@ -252,30 +252,3 @@ func (a *app) findCopy(name string, all []storeCopy) (string, error) {
 	}
 	return "", fail(ExitNotFound, "there is no backup %q%s", name, hint)
 }
-
-func (a *app) dbCompact() *cobra.Command {
-	return &cobra.Command{
-		Use: "compact", Short: "Write the database anew without free space and what was removed",
-		Args: exactly(0, ""),
-		RunE: runner(func(ctx context.Context, _ []string) error {
-			dir, path, size, err := a.storeFile()
-			if err != nil {
-				return err
-			}
-			o, err := a.upkeep()
-			if err != nil {
-				return err
-			}
-			a.notice("writing %s anew (%d bytes)", path, size)
-			before, after, err := a.wire.CompactStore(ctx, dir, o)
-			if err != nil {
-				return fmt.Errorf("compact %s: %w", path, err)
-			}
-			if a.flags.json {
-				return a.out.document(map[string]any{"path": path, "before": before, "after": after})
-			}
-			a.out.line("%s has %d bytes now, %d before", path, after, before)
-			return nil
-		}),
-	}
-}

@@ -37,6 +37,22 @@ func upkept(w *scriptWorld) Wire {
 		defer db.Close() //nolint:errcheck // the compaction is on disk
 		return db.Compact(ctx)
 	}
+	wire.EmptyTrash = func(ctx context.Context, dir string, o StoreOptions, agree func(StoreTrash) error) (StoreTrash, error) {
+		db, err := bolt.Open(file(dir), options(o)) //nolint:contextcheck // opening takes none
+		if err != nil {
+			return StoreTrash{}, err
+		}
+		defer db.Close() //nolint:errcheck // what was removed is on disk
+		was, err := db.Trash(ctx)
+		if err == nil {
+			err = agree(StoreTrash{Sessions: was.Sessions, Facts: was.Facts, Notes: was.Notes})
+		}
+		if err != nil {
+			return StoreTrash{}, err
+		}
+		p, err := db.EmptyTrash(ctx)
+		return StoreTrash{Sessions: p.Sessions, Facts: p.Facts, Notes: p.Notes, Left: was.Sessions - p.Sessions}, err
+	}
 	wire.CheckStore = func(ctx context.Context, dir string) (StoreReport, error) {
 		i, err := bolt.Inspect(ctx, file(dir), bolt.Options{})
 		return StoreReport(i), err
@@ -60,6 +76,8 @@ func upkept(w *scriptWorld) Wire {
 type keeper struct {
 	t   *testing.T
 	dir string
+	// terminal says that a person could answer.
+	terminal bool
 }
 
 // run runs a command with an input and returns its outputs. It must end with
@@ -68,6 +86,7 @@ func (k keeper) run(code int, input string, args ...string) (out, errs string) {
 	k.t.Helper()
 	w, s, o, e := world1(k.t)
 	s.In = strings.NewReader(input)
+	s.InTTY, s.ErrTTY = s.InTTY || k.terminal, s.ErrTTY || k.terminal
 	if got := Main(context.Background(), s, append([]string{"--dir", k.dir}, args...), upkept(w)); got != code {
 		k.t.Fatalf("%v: exit code %d, not %d: %s%s", args, got, code, o, e)
 	}
@@ -77,7 +96,7 @@ func (k keeper) run(code int, input string, args ...string) (out, errs string) {
 // A copy goes back in the place of a damaged store, which is kept.
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
-	k := keeper{t, t.TempDir()}
+	k := keeper{t: t, dir: t.TempDir()}
 	path := filepath.Join(k.dir, bolt.FileName)
 	k.run(ExitNotFound, "", "db", "backup")
 	k.run(ExitNotFound, "", "db", "compact")
@@ -131,7 +150,7 @@ func TestBackupAndRestore(t *testing.T) {
 // helps with a damaged one is not said.
 func TestAdviceIsAboutTheCopy(t *testing.T) {
 	t.Parallel()
-	k := keeper{t, t.TempDir()}
+	k := keeper{t: t, dir: t.TempDir()}
 	k.run(ExitDone, "", "-p", "-s", "one", "text x")
 	k.run(ExitUsage, "", "db", "backup", "")
 	empty := filepath.Join(t.TempDir(), "empty.db")
@@ -147,7 +166,7 @@ func TestAdviceIsAboutTheCopy(t *testing.T) {
 
 func TestMigrateAndRebuild(t *testing.T) {
 	t.Parallel()
-	k := keeper{t, t.TempDir()}
+	k := keeper{t: t, dir: t.TempDir()}
 	path := filepath.Join(k.dir, bolt.FileName)
 	for _, args := range [][]string{{"migrate"}, {"check", "--rebuild-indexes"}, {"check"}} {
 		if _, errs := k.run(ExitNotFound, "", append([]string{"db"}, args...)...); !strings.Contains(errs, "there is no database in "+k.dir) {
@@ -199,6 +218,43 @@ func TestMigrateAndRebuild(t *testing.T) {
 	}
 	if _, errs := k.run(ExitFailed, "", "db", "check", "--rebuild-indexes"); !strings.Contains(errs, "sessions/one") || !strings.Contains(errs, "damaged") {
 		t.Errorf("%s", errs)
+	}
+}
+
+// What was deleted goes for good if that is agreed to.
+func TestCompactEmptiesTheTrash(t *testing.T) {
+	t.Parallel()
+	k := keeper{t: t, dir: t.TempDir()}
+	path := filepath.Join(k.dir, bolt.FileName)
+	for _, name := range []string{"one", "two"} {
+		k.run(ExitDone, "", "-p", "-s", name, "text of "+name)
+	}
+	k.run(ExitDone, "", "sessions", "rm", "two")
+	if _, errs := k.run(ExitUsage, "y\n", "db", "compact", "--trash"); !strings.Contains(errs, "give --yes") {
+		t.Errorf("%s", errs)
+	}
+	k.run(ExitUsage, "", "db", "compact", "--yes")
+	k.terminal = true
+	if _, errs := k.run(ExitUsage, "n\n", "db", "compact", "--trash"); !strings.Contains(errs, "remove 1 session, 0 facts, 0 notes for good? [y/N]") || !strings.Contains(errs, "nothing is changed") {
+		t.Errorf("%s", errs)
+	}
+	k.run(ExitDone, "", "sessions", "restore", "two")
+	k.run(ExitDone, "", "sessions", "rm", "two")
+	k.run(ExitDone, "", "db", "backup")
+	out, _ := k.run(ExitDone, "y\n", "db", "compact", "--trash")
+	if !strings.Contains(out, "removed for good: 1 session, 0 facts, 0 notes") || !strings.Contains(out, "bytes now") || !strings.Contains(out, "a copy of the file made before may still hold it: "+filepath.Join(k.dir, "backups")) {
+		t.Errorf("%s", out)
+	}
+	k.terminal = false
+	if raw, err := os.ReadFile(path); err != nil || strings.Contains(string(raw), "text of two") || !strings.Contains(string(raw), "text of one") {
+		t.Errorf("the file holds what was removed, or lacks what was not: %v", err)
+	}
+	k.run(ExitNotFound, "", "sessions", "restore", "two")
+	if out, _ := k.run(ExitDone, "", "db", "compact", "--trash", "--yes", "--json"); !strings.Contains(out, `"sessions": 0`) || !strings.Contains(out, `"copies": [`) {
+		t.Errorf("%s", out)
+	}
+	if out, _ := k.run(ExitDone, "", "db", "compact", "--json"); strings.Contains(out, "removed") {
+		t.Errorf("%s", out)
 	}
 }
 

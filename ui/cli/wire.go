@@ -38,6 +38,10 @@ type Wire struct {
 	BackupStore  func(ctx context.Context, dir, to string, o StoreOptions) error
 	RestoreStore func(ctx context.Context, dir, from string, o StoreOptions) (kept string, err error)
 	CompactStore func(ctx context.Context, dir string, o StoreOptions) (before, after int64, err error)
+	// EmptyTrash removes for good what was deleted from the store, once agree,
+	// which gets to know how much that is, has returned nil; it returns how much
+	// was removed. Nil takes the flag of the compaction away.
+	EmptyTrash func(ctx context.Context, dir string, o StoreOptions, agree func(StoreTrash) error) (StoreTrash, error)
 	// MigrateStore brings the store to the schema of this program and keeps the
 	// old file. RebuildStore makes the lists of the store anew from its records
 	// and keeps the old file too; damaged records are an error and change

@@ -202,13 +202,16 @@ func (m Model) takeBack() (Model, tea.Cmd) {
 		m.notice = why
 		return m, nil
 	}
-	d, lease, id, dot := m.deps, m.own.lease, m.session.ID, " "+m.deps.Theme.Ornaments.Dot+" "
+	d, lease, id, dot, back := m.deps, m.own.lease, m.session.ID, " "+m.deps.Theme.Ornaments.Dot+" ", "/redo"
+	if k := m.keyOf(actBringBack); k != "" {
+		back += " or " + k
+	}
 	return m.moveBy(func(ctx context.Context, out *movedMsg) error {
 		turn, words, err := TakeBack(ctx, d.Transcript, lease, id)
 		out.notice = words
 		if out.moved = turn.Messages > 0; out.moved {
 			out.text = turn.Said.Message.Text()
-			out.notice += dot + "/redo brings it back"
+			out.notice += dot + back + " brings it back"
 		}
 		return err
 	})

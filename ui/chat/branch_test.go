@@ -60,7 +60,7 @@ func TestWhatWasTakenBackCanBeBroughtBack(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		three(w)
 		d := w.Open("talk", 80, 24)
-		d.Type("/undo").Press("enter").Wait(0).Shows("took back message 5 and 1 message after it · /redo brings it back", "> three", "answer two").Hides("answer three")
+		d.Type("/undo").Press("enter").Wait(0).Shows("took back message 5 and 1 message after it · /redo or ctrl+x y brings it back", "> three", "answer two").Hides("answer three")
 		said(t, w, "talk", "one | answer one | two | answer two")
 		d.Press("ctrl+x", "z").Wait(0).Shows("took back message 3", "> two", "answer one").Hides("answer two")
 		d.Press("ctrl+x", "z").Wait(0).Shows("took back message 1", "> one").Hides("answer one")
@@ -75,6 +75,20 @@ func TestWhatWasTakenBackCanBeBroughtBack(t *testing.T) {
 		}
 		d.Press("ctrl+x", "z").Wait(0).Shows("took back message 5", "> mine").Hides("answer three")
 	})
+}
+
+func TestTakingBackNamesTheKeyThatBringsBack(t *testing.T) {
+	for want, keys := range map[string][]string{
+		"· /redo or ctrl+y brings it back": {"ctrl+y"},
+		"· /redo brings it back":           {},
+	} {
+		in(t, func(t *testing.T, w *uitest.World) {
+			three(w)
+			deps := w.Deps("talk", false)
+			deps.Keys = map[string][]string{"chat.bring-back": keys}
+			w.Start(deps, 80, 24).Type("/undo").Press("enter").Wait(0).Shows(want)
+		})
+	}
 }
 
 func TestMovesMayBeTypedBehindWhatWasTakenBack(t *testing.T) {
@@ -219,7 +233,7 @@ func TestAnInterruptedAnswerIsDroppedWhereItWasGiven(t *testing.T) {
 				said(t, w, "talk", "one | answer one | two | answer two | three | answer three | four! | echo four!")
 			} else {
 				d.Type("/redo").Press("enter").Wait(0).Shows("an answer is unfinished: nothing follows it")
-				d.Type("/undo").Press("enter").Wait(0).Shows("took back message 7 · /redo brings it back · the unfinished answer is dropped", "> four").Hides("the first half", "the answer failed")
+				d.Type("/undo").Press("enter").Wait(0).Shows("took back message 7 · /redo or ctrl+x y brings it back · the unfinished answer", "is dropped, and kept in the log", "> four").Hides("the first half", "the answer failed")
 				d.Press("ctrl+x", "y").Wait(0).Shows("the first half", "> write a message")
 				said(t, w, "talk", "one | answer one | two | answer two | three | answer three | four | the first half")
 			}

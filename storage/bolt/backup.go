@@ -20,6 +20,9 @@ import (
 // backupsName is the directory of the daily copies.
 const backupsName = "backups"
 
+// keepMigrated is how long a file is kept that a migration put aside.
+const keepMigrated = 90 * 24 * time.Hour
+
 // staleAfter is the age from which nobody is still at work on what is being made.
 const staleAfter = 48 * time.Hour
 
@@ -284,19 +287,15 @@ func (d *DB) newestBackup() string {
 	return filepath.Join(dir, newest.Name())
 }
 
-// dropBackups removes the daily copies that are older than keep, and what was
-// left of making one on another day.
+// dropBackups removes the daily copies that are older than keep, files that
+// migrations put aside long ago, and what was left of making a copy on another day.
 func (d *DB) dropBackups(dir string, today time.Time, keep time.Duration) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		name, ours := strings.CutPrefix(e.Name(), filepath.Base(d.path)+".")
-		date, _, half := strings.Cut(name, beingMade)
-		day, err := time.Parse(time.DateOnly, date)
-		age := today.Sub(day)
-		if !ours || err != nil || !e.Type().IsRegular() || !half && age <= keep || half && age < staleAfter {
+		if !e.Type().IsRegular() || !d.outdated(e, today, keep) {
 			continue
 		}
 		if err := removeIfThere(filepath.Join(dir, e.Name())); err != nil {
@@ -310,4 +309,21 @@ func (d *DB) dropBackups(dir string, today time.Time, keep time.Duration) error 
 		}
 	}
 	return nil
+}
+
+// outdated reports whether a file among the backups has had its time. Copies that
+// somebody gave a name of their own never have.
+func (d *DB) outdated(e fs.DirEntry, today time.Time, keep time.Duration) bool {
+	name, ours := strings.CutPrefix(e.Name(), filepath.Base(d.path)+".")
+	if !ours {
+		return false
+	}
+	if numbers, aside := strings.CutPrefix(name, schemaSuffix); aside && strings.Trim(numbers, "0123456789-") == "" {
+		info, err := e.Info() // one that has gone meanwhile has no age
+		return err == nil && today.Sub(info.ModTime()) > keepMigrated
+	}
+	date, _, half := strings.Cut(name, beingMade)
+	day, err := time.Parse(time.DateOnly, date)
+	age := today.Sub(day)
+	return err == nil && (half && age >= staleAfter || !half && age > keep)
 }

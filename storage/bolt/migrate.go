@@ -16,6 +16,10 @@ import (
 // brought to another schema.
 const migrating = ".migrating"
 
+// schemaSuffix follows the name of the database, and a dot, in the names of files
+// that migrations put aside. A schema comes behind it.
+const schemaSuffix = "schema-"
+
 // step brings a file from one schema to the next.
 type step struct {
 	// reader is the oldest schema whose code may read what the step leaves.
@@ -216,7 +220,7 @@ func (d *DB) setFormat(ctx context.Context, schema, reader int) error {
 
 // keptName is the first name of files that were kept with a schema.
 func (d *DB) keptName(schema int) string {
-	return filepath.Join(d.dir, backupsName, fmt.Sprintf("%s.schema-%d", filepath.Base(d.path), schema))
+	return filepath.Join(d.dir, backupsName, fmt.Sprintf("%s.%s%d", filepath.Base(d.path), schemaSuffix, schema))
 }
 
 // keptFrom returns a file that was kept before a migration and that a program of
@@ -231,9 +235,19 @@ func (d *DB) keptFrom(schema int) string {
 	return ""
 }
 
-// keepOld gives the present file a name among the backups, which rotate without
-// it, and returns its path.
+// keepOld gives the present file a name among the backups, which it stays with for
+// longer than the daily ones, and returns its path.
 func (d *DB) keepOld(ctx context.Context, schema int) (string, error) {
+	kept, err := d.nameOld(ctx, schema)
+	if err != nil {
+		return kept, err
+	}
+	// From now on it is kept, however long ago it was written.
+	now := d.now()
+	return kept, os.Chtimes(kept, now, now)
+}
+
+func (d *DB) nameOld(ctx context.Context, schema int) (string, error) {
 	dir := filepath.Join(d.dir, backupsName)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err

@@ -324,3 +324,32 @@ func TestKillAtEveryWriteOfAMigration(t *testing.T) {
 	}
 	t.Logf("%d times the old file, %d times the new one", seen[false], seen[true])
 }
+
+// TestWhatAMigrationPutAsideGoesAfterAWhile counts from the migration, as the file
+// itself may have been written long before.
+func TestWhatAMigrationPutAsideGoesAfterAWhile(t *testing.T) {
+	t.Parallel()
+	clock, path := harnesstest.NewClock(), golden(t, "schema-1.db")
+	ok(t, os.Chtimes(path, clock.Now().Add(-300*day), clock.Now().Add(-300*day)))
+	db, err := bolt.OpenWith(path, bolt.Options{Now: clock.Now}, retitle("two"))
+	ok(t, err)
+	defer func() { ok(t, db.Close()) }()
+	kept := db.Migrated().Kept
+	own := kept + "-of-mine"
+	ok(t, os.WriteFile(own, nil, 0o600))
+	ok(t, os.Chtimes(own, clock.Now(), clock.Now()))
+	for _, step := range []struct {
+		after time.Duration
+		gone  bool
+	}{{0, false}, {89 * day, false}, {2 * day, true}} {
+		clock.Add(step.after)
+		_, err := db.Housekeep(t.Context())
+		ok(t, err)
+		if _, err := os.Lstat(kept); os.IsNotExist(err) != step.gone {
+			t.Fatalf("%v later: %v", step.after, err)
+		}
+	}
+	if _, err := os.Lstat(own); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -157,7 +157,7 @@ func (a *app) dbMigrate() *cobra.Command {
 start does that with an older file by itself: on a copy, which is checked before
 and after and has to hold as many sessions, messages, facts and notes as the file,
 while other cairns wait. The old file is kept in the directory "backups" beside
-it, for as long as you like; an older cairn reads that one and refuses the new.`,
+it, for 90 days; an older cairn reads that one and refuses the new.`,
 		RunE: runner(func(ctx context.Context, _ []string) error {
 			dir, path, _, err := a.storeFile()
 			if err != nil {

@@ -1,7 +1,10 @@
 package picker
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -83,7 +86,7 @@ func (m Model) offs() offs {
 func (m Model) mayDelete(s harness.Session) string {
 	switch {
 	case s.ID != "" && s.ID == m.window.present:
-		return "this chat is open here: start or open another first"
+		return "it is open here, so open another chat first"
 	case m.elsewhere(s):
 		return "it is " + m.held(s) + ": close it there first"
 	case m.atWork(s):
@@ -96,13 +99,15 @@ func (m Model) mayDelete(s harness.Session) string {
 // mayForget says why a session's memory cannot be turned off or on here: a
 // window that has it open knows best whether a turn is at work.
 func (m Model) mayForget(s harness.Session) string {
+	command := "/memory off"
+	if s.NoMemory {
+		command = "/memory on"
+	}
 	switch {
-	case s.ID != "" && s.ID == m.window.present:
-		return "this chat is open here: type /memory off or on there"
-	case m.elsewhere(s):
-		return "it is " + m.held(s) + ": type /memory off or on there"
-	case s.Owner != nil:
-		return "it is open in this window: type /memory off or on there"
+	case m.elsewhere(s) && s.ID != m.window.present:
+		return "open elsewhere, so type " + command + " there"
+	case s.Owner != nil, s.ID != "" && s.ID == m.window.present:
+		return "open here, so type " + command + " in it"
 	default:
 		return ""
 	}
@@ -191,8 +196,9 @@ type (
 		err     error
 	}
 	exported struct {
-		n    int // of the entry
-		path string
+		n    int    // of the entry
+		to   string // as it was typed
+		path string // of the file
 		err  error
 	}
 )
@@ -240,17 +246,24 @@ func (m Model) export() (Model, tea.Cmd) {
 	ctx, export, n, id := m.ctx, m.c.Export, m.entry.n, m.entry.id
 	return m, func() tea.Msg {
 		path, err := export(ctx, id, to)
-		if err != nil {
-			err = fmt.Errorf("export session %s: %w", id, err)
-		}
-		return exported{n, path, err}
+		return exported{n, to, path, err}
 	}
+}
+
+// unexported says why nothing was exported to a file, which the error names.
+func (m Model) unexported(to string, err error) notice {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return m.fail(err)
+	}
+	const what = " is no directory; make it, or type another file"
+	dir := filepath.Dir(to)
+	return notice{text: `"` + m.oneLine(dir, m.window.width-len(what)-5) + `"` + what, failed: true}
 }
 
 func (m Model) onExported(msg exported) Model {
 	mine := msg.n == m.entry.n && m.entry.id != ""
 	if msg.err != nil {
-		m.notice = m.fail(msg.err)
+		m.notice = m.unexported(msg.to, msg.err)
 		if mine {
 			m.entry.saving = false
 		}

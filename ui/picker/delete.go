@@ -61,7 +61,7 @@ func (m Model) remove() (Model, tea.Cmd) {
 
 // offer is the line that says how to take a deletion back.
 func (m Model) offer(g gone) notice {
-	undo := widget.KeyFor(m.c.Keys, "picker.undo", "ctrl+u")
+	undo := widget.KeyFor(m.c.Keys, "picker.undo", "ctrl+_")
 	what := fmt.Sprintf("%s brings it back (kept 30 days)", undo)
 	if n := len(g.facts); n > 0 {
 		also := widget.KeyFor(m.c.Keys, "picker.forget-facts", "ctrl+f")
@@ -109,6 +109,20 @@ func (m Model) onDeleted(msg deleted) (Model, tea.Cmd) {
 		m.notice.text += " " + m.c.Words(msg.unread)
 	}
 	return m.load()
+}
+
+// unoffered takes back the offers about sessions that are in the list again, as
+// another window brought them back.
+func (m Model) unoffered() Model {
+	offered := m.lastGone().id
+	m.gone = slices.DeleteFunc(slices.Clone(m.gone), func(g gone) bool {
+		_, there := m.list.byID(g.id)
+		return there && !m.list.isHidden(g.id)
+	})
+	if m.notice.undo && m.lastGone().id != offered {
+		m.notice = notice{}
+	}
+	return m
 }
 
 // note changes what is known of a deleted session, and the offer if that is

@@ -24,7 +24,7 @@ func TestDeleteLeavesAtOnceAndUndoBringsBack(t *testing.T) {
 	if f.find("vat") >= 0 {
 		t.Fatal("the store still has the session")
 	}
-	s.shows(`Deleted. ^U brings it back (kept 30 days): "VAT edge cases"`)
+	s.shows(`Deleted. ^_ brings it back (kept 30 days): "VAT edge cases"`)
 	s.keys("ctrl+d").shows(`: "Importer rewrite, A"`)
 	s.keys("ctrl+u", "ctrl+_")
 	s.selectedIs("vat")
@@ -49,6 +49,27 @@ func TestTypingEndsTheOfferOfCtrlUButNotUndo(t *testing.T) {
 	}
 }
 
+func TestNoOfferStaysWhenTheSessionWasBroughtBackElsewhere(t *testing.T) {
+	t.Parallel()
+	f := sample()
+	s := open(t, f, 80, 24).keys("down", "down", "ctrl+d", "up", "ctrl+d").shows(`brings it back (kept 30 days): "VAT edge cases"`)
+	if err := f.Restore(t.Context(), "rewrite"); err != nil {
+		t.Fatal(err)
+	}
+	s.send(Changed{})
+	s.settle()
+	s.shows(`brings it back (kept 30 days): "VAT edge cases"`, "Importer rewrite, A")
+	if err := f.Restore(t.Context(), "vat"); err != nil {
+		t.Fatal(err)
+	}
+	s.send(Changed{})
+	s.settle()
+	s.lacks("brings it back")
+	if s.keys("ctrl+_").shows("Nothing was deleted here."); len(f.sessions) != 8 {
+		t.Errorf("there are %d sessions", len(f.sessions))
+	}
+}
+
 func TestADeletionThatFailsComesBackWithTheReason(t *testing.T) {
 	t.Parallel()
 	f := sample()
@@ -66,7 +87,7 @@ func TestAnOpenSessionIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	f := sample()
 	s := open(t, f, 80, 24).keys("ctrl+d")
-	s.shows("This chat is open here")
+	s.shows("It is open here, so open another chat first")
 	s.keys("t", "r", "i", "p", "ctrl+d")
 	s.shows("It is open in pid 4411")
 	if f.find("q3") < 0 || f.find("trip") < 0 {
@@ -91,8 +112,8 @@ func TestTheFactsOfADeletedChatCanBeForgottenWithItAndComeBack(t *testing.T) {
 	}
 	f := sample()
 	s := open(t, f, 80, 24, func(c *Config) { c.Facts = facts }).keys("down", "ctrl+d")
-	s.shows("^U brings it back, ^F also forgets the 2 facts from it")
-	s.keys("ctrl+f").shows("2 facts forgotten with it; ^U brings all back")
+	s.shows("^_ brings it back, ^F also forgets the 2 facts from it")
+	s.keys("ctrl+f").shows("2 facts forgotten with it; ^_ brings all back")
 	if state("f1") != harness.StateTrashed || state("f2") != harness.StateTrashed || state("f3") != harness.StateActive {
 		t.Errorf("states are %s, %s, %s", state("f1"), state("f2"), state("f3"))
 	}

@@ -114,8 +114,11 @@ func (m Model) kept() Model {
 	if _, there := m.list.byID(id); !there {
 		said = "The session was deleted elsewhere."
 	}
-	m.menu, m.entry = menu{}, entry{n: m.entry.n}
 	m.notice = notice{text: said, failed: true}
+	if text := strings.TrimSpace(m.entry.field.Text()); typed && text != "" && !m.entry.saving {
+		m.notice = notice{text: strings.TrimSuffix(said, ".") + `; you typed "` + text + `"`, failed: true, stays: true}
+	}
+	m.menu, m.entry = menu{}, entry{n: m.entry.n}
 	return m
 }
 

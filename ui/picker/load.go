@@ -182,6 +182,9 @@ func (m Model) onListed(msg listed) (Model, tea.Cmd) {
 			msg.book = msg.book.sorted(m.show.order)
 		}
 		m.list = m.list.fill(msg.book, !again, m.today())
+		if !m.show.trash {
+			m = m.unoffered()
+		}
 	}
 	var next tea.Cmd
 	switch {

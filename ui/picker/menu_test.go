@@ -2,10 +2,12 @@ package picker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"cairn/harness"
@@ -138,6 +140,28 @@ func TestExportAsksForAFileAndSaysWhereItIs(t *testing.T) {
 	open(t, sample(), 80, 24).keys("down", "tab", "e").shows("This start exports nothing.")
 }
 
+func TestAnExportIntoAMissingDirectorySaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for to, want := range map[string]string{
+		"notes/sub/": `"notes/sub" is no directory; make it, or type another file`,
+		"no/v.md":    `"no" is no directory; make it, or type another file`,
+		"/" + strings.Repeat("deep/", 40) + "v.md": `…" is no directory; make it, or type another file`,
+	} {
+		s := open(t, sample(), 80, 24, func(c *Config) {
+			c.Export = func(context.Context, harness.SessionID, string) (string, error) {
+				return "", fmt.Errorf("export to %s: %w", to, syscall.ENOENT)
+			}
+		}).keys("down", "tab", "e", "ctrl+u")
+		s.keys(to, "enter").shows(want, "export to: ").lacks("session vat", "no such file")
+	}
+	s := open(t, sample(), 80, 24, func(c *Config) {
+		c.Export = func(context.Context, harness.SessionID, string) (string, error) {
+			return "", errors.New("export to /x: no space left on device")
+		}
+	}).keys("down", "tab", "e", "enter")
+	s.shows("export to /x: no space left on device").lacks("export session")
+}
+
 func TestMemoryIsTurnedOffAndOnWhereNoWindowHasTheChat(t *testing.T) {
 	t.Parallel()
 	f := sample()
@@ -146,9 +170,14 @@ func TestMemoryIsTurnedOffAndOnWhereNoWindowHasTheChat(t *testing.T) {
 		t.Error("memory is still on")
 	}
 	s.keys("tab").shows("turn its memory on").keys("m").lacks("memory off")
-	for _, title := range []string{"Q3", "Trip"} {
-		open(t, f, 120, 40).keys(strings.Split(title, "")...).keys("tab", "m").shows("type /memory off or on there")
+	for title, why := range map[string]string{
+		"Q3": "open here, so type /memory off in it", "Trip": "open elsewhere, so type /memory off there",
+	} {
+		s := open(t, f, 80, 24).keys(strings.Split(title, "")...).keys("tab").shows("m  turn its memory off: " + why)
+		s.keys("m").shows("O" + why[1:] + ".")
 	}
+	f.sessions[f.find("q3")].NoMemory = true
+	open(t, f, 80, 24).keys("tab").shows("m  turn its memory on: open here, so type /memory on in it")
 }
 
 func TestMenuAndEntryCloseWhenTheirRowGoes(t *testing.T) {

@@ -122,11 +122,21 @@ type show struct {
 }
 
 // notice is the line that tells what happened. The next key takes it away, but
-// an offer to undo stays while one only moves about.
+// an offer to undo stays while one only moves about, and what was typed for a
+// session that is gone while one types on.
 type notice struct {
 	text   string
 	failed bool
 	undo   bool
+	stays  bool
+}
+
+// outlives reports whether the notice stays after a key.
+func (n notice) outlives(action string, moves bool) bool {
+	if n.stays {
+		return moves || action == ""
+	}
+	return n.undo && (moves || action == "picker.undo" || action == "picker.forget-facts")
 }
 
 // gone is a deleted session that undo can bring back, with the facts that came

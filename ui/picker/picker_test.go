@@ -181,10 +181,12 @@ func TestARenameOfASessionDeletedElsewhereSaysSo(t *testing.T) {
 	f.sessions = slices.Delete(f.sessions, f.find("vat"), f.find("vat")+1)
 	s.send(Changed{})
 	s.settle()
-	s.shows("deleted elsewhere")
+	const kept = `The session was deleted elsewhere; you typed "VAT edge casesx"`
+	s.shows(kept)
 	if s.entry.id != "" {
 		t.Error("the rename is still open")
 	}
+	s.keys("y", "z", "down").shows(kept).keys("ctrl+r").lacks("you typed")
 }
 
 func TestPinMovesTheRowAndTheSelection(t *testing.T) {

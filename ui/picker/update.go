@@ -66,7 +66,7 @@ func (m Model) settled() Model {
 
 func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	action, off := widget.Match(m.Bindings(), k)
-	if _, moves := m.target(action); !m.notice.undo || !moves && action != "picker.undo" && action != "picker.forget-facts" {
+	if _, moves := m.target(action); !m.notice.outlives(action, moves) {
 		m.notice = notice{}
 	}
 	switch {
@@ -173,7 +173,9 @@ func (m Model) onFilterKey(k tea.KeyMsg) (Model, tea.Cmd) {
 	if f.Text() == before {
 		return m, nil
 	}
-	m.notice, m.preview.peek = notice{}, false
+	if m.preview.peek = false; !m.notice.stays {
+		m.notice = notice{}
+	}
 	m.list = m.list.find(f.Text(), m.today()).to(0)
 	m.list.top = 0
 	m, search := m.search()

@@ -22,6 +22,10 @@ func TestTheReadmeNamesFlagsAndCommands(t *testing.T) {
 	text := string(data)
 	// Commands that need a part of the program are there with it.
 	wire := Wire{
+		CompactStore: func(context.Context, string, StoreOptions) (int64, int64, error) { return 0, 0, nil },
+		EmptyTrash: func(context.Context, string, StoreOptions, func(StoreTrash) error) (StoreTrash, error) {
+			return StoreTrash{}, nil
+		},
 		MigrateStore: func(context.Context, string, StoreOptions) (StoreMigration, error) { return StoreMigration{}, nil },
 		RebuildStore: func(context.Context, string, StoreOptions) (StoreRebuilt, error) { return StoreRebuilt{}, nil },
 	}

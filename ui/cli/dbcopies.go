@@ -79,6 +79,9 @@ copy is itself a database: cairn db restore puts it back.`,
 			if errors.Is(err, harness.ErrExists) {
 				return usage("%s exists already and is not written over; give another name", to)
 			}
+			if errors.Is(err, harness.ErrDamaged) {
+				return fail(ExitFailed, "no copy was made: %w", err)
+			}
 			if err != nil {
 				return fmt.Errorf("back up %s: %w", path, err)
 			}

@@ -13,9 +13,20 @@ import (
 func (p *pages) merge(records []harness.Record, upTo int) {
 	top, mark := p.idAt(p.top.item), p.idAt(p.mark.item)
 	from := p.join(records)
-	old := p.claimed(p.items[from:], records)
+	old, above := p.items[from:], []item(nil)
+	n, at := slices.IndexFunc(old, func(it item) bool { return !it.loose() }), -1
+	if n > 0 { // what was said before a message stays above it
+		at = p.stored(old[n], records)
+	}
+	if at >= 0 {
+		above, old = old[:n], old[n:]
+	}
+	old = p.claimed(old, records)
 	p.items = p.items[:from:from]
-	for _, r := range records {
+	for i, r := range records {
+		if i == at {
+			p.anchor(above...)
+		}
 		p.items = append(p.items, p.known(old, r)...)
 	}
 	newer := func(o harness.Origin) bool {
@@ -23,7 +34,10 @@ func (p *pages) merge(records []harness.Record, upTo int) {
 			!slices.ContainsFunc(records, func(r harness.Record) bool { return origin(r) == o })
 	}
 	for _, it := range old {
-		if newer(origin(it.rec)) || it.sent || it.quiet != "" && (it.after == (harness.Origin{}) || newer(it.after)) {
+		switch {
+		case it.loose():
+			p.anchor(it)
+		case newer(origin(it.rec)), it.sent, it.quiet != "" && newer(it.after):
 			p.items = append(p.items, it)
 		}
 	}
@@ -68,20 +82,39 @@ func (p *pages) settled(src source, h int) {
 	}
 }
 
+// loose reports whether the item is a line of this window that was said before
+// any record was loaded.
+func (it item) loose() bool { return it.quiet != "" && it.after == (harness.Origin{}) }
+
+// anchor adds lines of this window, which stand from now on behind the record
+// that is the last one now.
+func (p *pages) anchor(lines ...item) {
+	for _, it := range lines {
+		it.after = p.last()
+		p.items = append(p.items, it)
+	}
+}
+
 // claimed are the old items without the message that was just sent, if it is
 // among the records: they may be read before the run says that it began.
 func (p *pages) claimed(old []item, records []harness.Record) []item {
 	sent := slices.IndexFunc(old, func(it item) bool { return it.sent })
-	if sent < 0 {
+	if sent < 0 || p.stored(old[sent], records) < 0 {
 		return old
 	}
-	text := old[sent].rec.Message.Text()
-	for _, r := range records {
-		if r.Message != nil && r.Message.Role == harness.RoleUser && p.index(origin(r)) < 0 && r.Message.Text() == text {
-			return slices.Delete(slices.Clone(old), sent, sent+1)
+	return slices.Delete(slices.Clone(old), sent, sent+1)
+}
+
+// stored is which of the records an item shows, -1 if none. Of a message that was
+// just sent that is one of its text that is not shown yet.
+func (p *pages) stored(it item, records []harness.Record) int {
+	return slices.IndexFunc(records, func(r harness.Record) bool {
+		if !it.sent {
+			return it.rec.Seq > 0 && origin(it.rec) == origin(r)
 		}
-	}
-	return old
+		return r.Message != nil && r.Message.Role == harness.RoleUser && p.index(origin(r)) < 0 &&
+			r.Message.Text() == it.rec.Message.Text()
+	})
 }
 
 // known is the record's item among old ones, with the lines of this window

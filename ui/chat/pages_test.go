@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"cairn/harness"
@@ -245,6 +246,66 @@ func TestWhatIsNewerThanWasReadStays(t *testing.T) {
 	}
 	if want := "1 2 3 4 0said after 4 5 0said after 5 "; got != want {
 		t.Errorf("shown is %q, not %q", got, want)
+	}
+}
+
+// TestWhatWasSaidAtTheOpeningStandsWhereItWasSaid reads the conversation, sends a
+// message, and answers it again, with the readings early and late.
+func TestWhatWasSaidAtTheOpeningStandsWhereItWasSaid(t *testing.T) {
+	t.Parallel()
+	said := func(seq, prev int) harness.Record {
+		msg := harness.UserText("go")
+		return harness.Record{Seq: seq, Prev: prev, Message: &msg}
+	}
+	asked := append(records(1, 4), said(5, 4))
+	send := func(p *pages) { p.add(item{rec: said(0, 0), sent: true}) }
+	for _, c := range []struct {
+		name string
+		do   func(p *pages)
+		want string
+	}{
+		{"answered", func(p *pages) { p.merge(records(1, 4), 4); send(p); p.merge(asked, 5); p.put(record(6)) }, "1 2 3 4 note 5 6"},
+		{"read anew", func(p *pages) {
+			p.merge(records(1, 4), 4)
+			send(p)
+			p.settle(5)
+			p.put(record(6))
+			p.merge(append(records(1, 4), said(5, 4), record(6)), 6)
+		}, "1 2 3 4 note 5 6"},
+		{"answered again", func(p *pages) {
+			p.merge(records(1, 4), 4)
+			send(p)
+			p.settle(5)
+			p.put(record(6))
+			p.cut(p.index(harness.Origin{Record: 5}))
+			send(p)
+			p.merge(append(records(1, 4), said(7, 4)), 7)
+			p.put(record(8))
+		}, "1 2 3 4 note 7 8"},
+		{"sent before it was read", func(p *pages) { send(p); p.merge(records(1, 4), 4); p.merge(asked, 5) }, "1 2 3 4 note 5"},
+		{"stored before it was read", func(p *pages) { send(p); p.merge(asked, 5); p.put(record(6)) }, "1 2 3 4 note 5 6"},
+		{"begun before it was read", func(p *pages) { send(p); p.settle(5); p.merge(asked, 5); p.put(record(6)) }, "1 2 3 4 note 5 6"},
+		{"a new chat", func(p *pages) {
+			send(p)
+			p.merge([]harness.Record{said(1, 0)}, 1)
+			p.put(record(2))
+			p.merge([]harness.Record{said(1, 0), record(2)}, 2)
+		}, "note 1 2"},
+	} {
+		p := pages{follow: true, whole: true}
+		p.add(item{quiet: "note"})
+		c.do(&p)
+		var got []string
+		for _, it := range p.items {
+			if it.quiet != "" {
+				got = append(got, it.quiet)
+			} else {
+				got = append(got, fmt.Sprint(it.rec.Seq))
+			}
+		}
+		if all := strings.Join(got, " "); all != c.want {
+			t.Errorf("%s: shown is %q, not %q", c.name, all, c.want)
+		}
 	}
 }
 

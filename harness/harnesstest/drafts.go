@@ -41,31 +41,7 @@ func TestDrafts(t *testing.T, open Open) {
 			t.Fatal("an empty draft is kept")
 		}
 	})
-	run(t, "a draft keeps which message it is to replace", open, func(t *testing.T, s Stores) {
-		say(t, s, acquire(t, s, "a"), "hello")
-		edits := func() string {
-			t.Helper()
-			d := value[harness.Draft](t)(s.Drafts.Load(ctx(t), "a"))
-			if d.Edits == nil {
-				return d.Text + " is new"
-			}
-			return fmt.Sprintf("%s edits %s/%d", d.Text, d.Edits.Session, d.Edits.Record)
-		}
-		for _, c := range []struct {
-			draft harness.Draft
-			want  string
-		}{
-			{harness.Draft{Text: "hello!", Edits: &harness.Origin{Record: 1}}, "hello! edits /1"},
-			{harness.Draft{Text: "hello!", Edits: &harness.Origin{Session: "parent", Record: 7}}, "hello! edits parent/7"},
-			{harness.Draft{Text: "hello!"}, "hello! is new"},
-		} {
-			must(t, s.Drafts.Save(ctx(t), "a", harness.Holder{}, c.draft))
-			s = s.Reopen()
-			if got := edits(); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
-		}
-	})
+	run(t, "a draft keeps which message it is to replace", open, keepsWhatIsEdited)
 	run(t, "the draft of a new chat becomes its session's", open, func(t *testing.T, s Stores) {
 		l := acquire(t, s, "a")
 		save(t, s, "a", "draft", "queued")
@@ -106,6 +82,20 @@ func TestDrafts(t *testing.T, open Open) {
 			t.Fatalf("adopted %+v third", got)
 		}
 	})
+}
+
+// keepsWhatIsEdited stores drafts that replace a message, and one that does not.
+func keepsWhatIsEdited(t *testing.T, s Stores) {
+	t.Helper()
+	say(t, s, acquire(t, s, "a"), "hello")
+	for _, want := range []*harness.Origin{{Record: 1}, {Session: "parent", Record: 7}, nil} {
+		must(t, s.Drafts.Save(ctx(t), "a", harness.Holder{}, harness.Draft{Text: "hello!", Edits: want}))
+		s = s.Reopen()
+		got := value[harness.Draft](t)(s.Drafts.Load(ctx(t), "a"))
+		if got.Text != "hello!" || (got.Edits == nil) != (want == nil) || want != nil && *got.Edits != *want {
+			t.Errorf("%q edits %+v, want %+v", got.Text, got.Edits, want)
+		}
+	}
 }
 
 // TestPrompts tests a [harness.Prompts].

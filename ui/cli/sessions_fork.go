@@ -89,6 +89,9 @@ func (a *app) fork(ctx context.Context, name string, at int, s harness.Session) 
 // forkOf forks a session after a message of its own, or at the end of the branch
 // on screen.
 func forkOf(ctx context.Context, st Store, parent harness.Session, at int, s harness.Session) (harness.Session, error) {
+	if at == 0 && parent.OpenRun != "" {
+		return s, fail(ExitBusy, "the last answer of session %s is unfinished; finish it first, or fork earlier: cairn sessions fork %s --at MESSAGE", parent.ID, parent.ID)
+	}
 	made, err := st.Sessions.Fork(ctx, parent.ID, harness.Origin{Record: at}, s)
 	switch {
 	case errors.Is(err, harness.ErrExists):

@@ -57,7 +57,7 @@ func main() {
 		Agent:     agent.Version,
 		OpenStore: openStore, CheckStore: checkStore,
 		BackupStore: backupStore, RestoreStore: restoreStore, CompactStore: compactStore, EmptyTrash: emptyTrash,
-		MigrateStore: migrateStore, RebuildStore: rebuildStore, OpenSnapshots: openSnapshots,
+		MigrateStore: migrateStore, RebuildStore: rebuildStore, OpenSnapshots: func(ctx context.Context, address string) (snapshot.Store, error) { return bucket.Open(ctx, address) },
 		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
 			engine, _, err := p.newEngine(s, setup)
@@ -168,9 +168,12 @@ func compactStore(ctx context.Context, dir string, o cli.StoreOptions) (before, 
 	return before, after, errors.Join(err, db.Close())
 }
 
-// openSnapshots opens a place of snapshots, which the command closes.
-func openSnapshots(ctx context.Context, address string) (snapshot.Store, error) {
-	return bucket.Open(ctx, address)
+// emptyTrash removes for good what was deleted from the database of a directory.
+func emptyTrash(ctx context.Context, dir string, o cli.StoreOptions, agree func(cli.StoreTrash) error) (cli.StoreTrash, error) {
+	gone, left, err := bolt.EmptyTrash(ctx, filepath.Join(dir, bolt.FileName), dbOptions(o), func(p bolt.Purged) error {
+		return agree(cli.StoreTrash{Sessions: p.Sessions, Facts: p.Facts, Notes: p.Notes})
+	})
+	return cli.StoreTrash{Sessions: gone.Sessions, Facts: gone.Facts, Notes: gone.Notes, Left: left}, err
 }
 
 // housekeepAfter is how long after the start the database is looked after: the

@@ -2,9 +2,31 @@ package bolt
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"time"
 )
+
+// EmptyTrash opens the database at a path, has the person agree to what would go,
+// and removes it for good, as [DB.EmptyTrash] does. An error of agree leaves all
+// as it is. Left is how many sessions stayed, as somebody has them open.
+func EmptyTrash(ctx context.Context, path string, o Options, agree func(Purged) error) (gone Purged, left int, err error) {
+	d, err := Open(path, o) //nolint:contextcheck // opening is bounded by itself
+	if err != nil {
+		return gone, 0, fmt.Errorf("empty the trash: %w", err)
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	was, err := d.Trash(ctx)
+	if err == nil {
+		err = agree(was)
+	}
+	if err != nil {
+		return gone, 0, err
+	}
+	gone, err = d.EmptyTrash(ctx)
+	return gone, max(was.Sessions-gone.Sessions, 0), err
+}
 
 // Trash returns how much was deleted and can still be brought back.
 func (d *DB) Trash(ctx context.Context) (Purged, error) {

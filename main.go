@@ -176,9 +176,9 @@ func emptyTrash(ctx context.Context, dir string, o cli.StoreOptions, agree func(
 	return cli.StoreTrash{Sessions: gone.Sessions, Facts: gone.Facts, Notes: gone.Notes, Left: left}, err
 }
 
-// housekeepAfter is how long after the start the database is looked after: the
-// first frame and the first keys come first.
-const housekeepAfter = 20 * time.Second
+// The database is looked after housekeepAfter the start, once nothing was written
+// for quietFor: the first keys and an answer that streams come first.
+const housekeepAfter, quietFor, housekeepBy = 20 * time.Second, 5 * time.Second, 10 * time.Minute
 
 // housekeep checks the database and makes its backup once a day, purges old trash,
 // has read what earlier starts left unread, and goes on looking after the database
@@ -193,6 +193,7 @@ func housekeep(ctx context.Context, s cli.Store, d *distill.Distiller, logger *s
 	case <-ctx.Done():
 		return
 	}
+	native.db.Quiet(ctx, quietFor, housekeepBy)
 	if _, err := native.db.Housekeep(ctx); err != nil && ctx.Err() == nil {
 		logger.Warn("housekeeping", slog.Any("error", err))
 	}

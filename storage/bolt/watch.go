@@ -71,6 +71,29 @@ func (d *DB) watch(ctx context.Context, w *fsnotify.Watcher, changed chan<- stru
 	}
 }
 
+// Quiet returns once nothing was written to the store for a lull, by any process,
+// or when bound is over or ctx ends: what takes long and has time, such as
+// [DB.Housekeep], then stands in nobody's way.
+func (d *DB) Quiet(ctx context.Context, lull, bound time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	changes, err := d.Watch(ctx)
+	if err != nil {
+		d.log.Warn("wait for a quiet moment", slog.Any("error", err))
+		return
+	}
+	for {
+		select {
+		case _, ok := <-changes:
+			if !ok { // ctx has ended
+				return
+			}
+		case <-time.After(lull):
+			return
+		}
+	}
+}
+
 // matters reports whether an event may be a change of the store. The lock in
 // front of the database changes with every reader and does not count.
 func (d *DB) matters(e fsnotify.Event) bool {

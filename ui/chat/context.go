@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/render"
 )
 
 // showContext tells what the last request of this chat carried.
@@ -52,15 +53,15 @@ func ContextLines(answer harness.Message, next Setup, s harness.Session) []strin
 	lines := []string{
 		"the last request:",
 		"  model      " + answer.Model,
-		"  sent       " + grouped(u.Input) + " tokens" + share(u.Input, next.Window),
+		"  sent       " + render.Grouped(u.Input) + " tokens" + share(u.Input, next.Window),
 	}
 	if u.CacheRead > 0 || u.CacheWrite > 0 {
-		lines = append(lines, fmt.Sprintf("  cache      %s tokens read, %s written", grouped(u.CacheRead), grouped(u.CacheWrite)))
+		lines = append(lines, fmt.Sprintf("  cache      %s tokens read, %s written", render.Grouped(u.CacheRead), render.Grouped(u.CacheWrite)))
 	}
 	lines = append(lines, sentLines(answer.Sent, next.Window)...)
-	reply := "  reply      " + grouped(u.Output) + " tokens"
+	reply := "  reply      " + render.Grouped(u.Output) + " tokens"
 	if u.Reasoning > 0 {
-		reply += ", " + grouped(u.Reasoning) + " of them reasoning"
+		reply += ", " + render.Grouped(u.Reasoning) + " of them reasoning"
 	}
 	lines = append(lines, reply)
 	if u.Incomplete {
@@ -111,7 +112,7 @@ func sentLines(sent *harness.Sent, window int64) []string {
 			continue
 		}
 		used += p.tokens
-		line := fmt.Sprintf("  %s %8s  %s", p.mark, grouped(int64(p.tokens)), p.name)
+		line := fmt.Sprintf("  %s %8s  %s", p.mark, render.Grouped(int64(p.tokens)), p.name)
 		if p.mark == "m" {
 			line += ": " + count(sent.Count, "message")
 		}
@@ -140,14 +141,5 @@ func share(tokens, window int64) string {
 	if window <= 0 {
 		return ", of a window that is not known"
 	}
-	return fmt.Sprintf(", %d%% of the window of %s", tokens*100/window, grouped(window))
-}
-
-// grouped is a number with a comma after each three digits.
-func grouped(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return fmt.Sprintf(", %d%% of the window of %s", tokens*100/window, render.Grouped(window))
 }

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"cairn/ui/render"
 )
 
 const (
@@ -255,7 +257,7 @@ func (p piece) label() string {
 	if lines == 1 {
 		unit = " line"
 	}
-	return "[pasted " + Size(len(p.text)) + ", " + grouped(lines) + unit + "]"
+	return "[pasted " + Size(len(p.text)) + ", " + render.Grouped(int64(lines)) + unit + "]"
 }
 
 // Size says a number of bytes in words, such as "1.0 MB".
@@ -268,15 +270,6 @@ func Size(n int) string {
 	default:
 		return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
 	}
-}
-
-// grouped writes a number with a comma at each thousand.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // word reports whether the piece is part of a word.

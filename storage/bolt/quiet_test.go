@@ -22,7 +22,7 @@ func TestAQuietMomentComesWithTheLullTheBoundOrTheEnd(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		for writing.Err() == nil {
-			if err := db.Prompts().Add(t.Context(), harness.SessionID("beta"), "again"); err != nil {
+			if err := db.Prompts().Add(writing, harness.SessionID("beta"), "again"); err != nil && writing.Err() == nil {
 				done <- err
 				return
 			}

@@ -84,9 +84,17 @@ type ToolResult struct {
 type File struct {
 	Name      string `json:"name"`
 	MediaType string `json:"media_type"`
-	// Artifact is the sha256 of the bytes, which are stored apart.
+	// Artifact is the sha256 of the bytes, which are stored apart; see [Artifacts].
 	Artifact string `json:"artifact,omitempty"`
-	Data     []byte `json:"data,omitempty"`
+	// Size is the number of bytes.
+	Size int64 `json:"size,omitempty"`
+	// Width and Height are those of an image in pixels, Pages those of a document,
+	// 0 if they are not known: what it costs in tokens is estimated from them.
+	Width  int `json:"width,omitempty"`
+	Height int `json:"height,omitempty"`
+	Pages  int `json:"pages,omitempty"`
+	// Data are the bytes, where they are at hand.
+	Data []byte `json:"data,omitempty"`
 }
 
 // Mark says that a message is not a plain whole one.
@@ -129,6 +137,12 @@ type Sent struct {
 	Recalled int `json:"recalled,omitempty"`
 	Tools    int `json:"tools,omitempty"`
 	Messages int `json:"messages,omitempty"`
+	// Note, Pinned, Results and Files are parts of Messages: what stands for
+	// condensed messages, pinned ones from before, results of tools, files.
+	Note    int `json:"note,omitempty"`
+	Pinned  int `json:"pinned,omitempty"`
+	Results int `json:"results,omitempty"`
+	Files   int `json:"files,omitempty"`
 	// Count is the number of messages, Dropped of those of the branch that were
 	// left out, Cleared of the tool results whose text was.
 	Count   int `json:"count"`
@@ -136,6 +150,10 @@ type Sent struct {
 	Cleared int `json:"cleared,omitempty"`
 	// Reply is the room that was left for the answer.
 	Reply int `json:"reply,omitempty"`
+	// Window is that of the model as it was known, and Trigger the size of the
+	// request at which old messages are condensed.
+	Window  int `json:"window,omitempty"`
+	Trigger int `json:"trigger,omitempty"`
 }
 
 // UserText returns a user message of one text part.
@@ -269,7 +287,7 @@ type Record struct {
 	Kind RecordKind `json:"kind"`
 	// Message is set for RecordMessage.
 	Message *Message `json:"message,omitempty"`
-	// Data is the content of the other kinds.
+	// Data is the content of the other kinds: [Condensed], [Pin], [ConfigChange].
 	Data json.RawMessage `json:"data,omitempty"`
 }
 

@@ -159,7 +159,8 @@ const (
 	EventUncertain EventType = "recovery_required"
 	// EventDecided says in Text what a person decided about Call.
 	EventDecided EventType = "decided"
-	// EventCondensed says that old messages were condensed.
+	// EventCondensed says in Condensed how old messages were condensed; Record is
+	// the number of that record.
 	EventCondensed EventType = "context_condensed"
 	// EventMemory says that a note or fact was written.
 	EventMemory EventType = "memory_written"
@@ -191,9 +192,10 @@ type Event struct {
 	// Wait is in whole seconds, of EventRetry and EventWaiting.
 	Wait  int       `json:"wait_seconds,omitempty"`
 	Error *RunError `json:"error,omitempty"`
-	// Outcome is set for EventResult.
-	Outcome *Result   `json:"outcome,omitempty"`
-	At      time.Time `json:"at"`
+	// Outcome is set for EventResult, Condensed for EventCondensed.
+	Outcome   *Result    `json:"outcome,omitempty"`
+	Condensed *Condensed `json:"condensed,omitempty"`
+	At        time.Time  `json:"at"`
 }
 
 // ResumeHow says what to do with the half answer of an unfinished run.

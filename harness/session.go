@@ -42,6 +42,9 @@ type Session struct {
 	// Inherited counts the messages that a fork has of its parents. Records and
 	// Messages do not.
 	Inherited int `json:"inherited,omitempty"`
+	// PinRecords counts the [RecordPin] records of the log, on all branches, and
+	// in a fork those of its parents: without any, no message is pinned.
+	PinRecords int `json:"pin_records,omitempty"`
 	// Generation is the ownership counter; see [Owners].
 	Generation int `json:"generation"`
 	// Model is set for this session by a person; empty means the default.

@@ -32,8 +32,15 @@ type In struct {
 	Dir string
 	Now time.Time
 	// History is the branch before this turn, oldest first; it may be only the
-	// tail of it.
+	// tail of it. First is the record number of the turn's first message.
 	History []harness.Record
+	First   int
+	// Pinned are the pinned messages of the branch, also those that History is
+	// too short for, in the order of the conversation.
+	Pinned []harness.Record
+	// Condensed is what this turn condensed last, nil if it did not. What that
+	// took out of the turn itself is not in Turn any more.
+	Condensed *harness.Condensed
 	// Turn are the messages after History, stored or not, each once.
 	Turn  []harness.Message
 	Tools []model.ToolSpec
@@ -59,14 +66,6 @@ type Out struct {
 	// RecallError says why something could not be recalled; the request is
 	// whole without it, so a damaged fact does not end a conversation.
 	RecallError error
-}
-
-// Condensed is the Data of a [harness.RecordCondensed] record: the messages
-// before Kept are in the context as Note.
-type Condensed struct {
-	Note string `json:"note"`
-	// Kept is the number of the first record that stays in the context.
-	Kept int `json:"kept"`
 }
 
 // Compose builds the request for the next model call. Its cost depends on the
@@ -151,7 +150,7 @@ func start(history []harness.Record) (int, *harness.Message, error) {
 		case harness.RecordReset:
 			return i + 1, nil, nil
 		case harness.RecordCondensed:
-			var c Condensed
+			var c harness.Condensed
 			if err := json.Unmarshal(r.Data, &c); err != nil {
 				return 0, nil, fmt.Errorf("condensed record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
 			}

@@ -24,7 +24,10 @@ type Entry struct {
 	// store that keeps conversations stores it there, once, in the entry's
 	// transaction, and only its number here; reading joins them again.
 	Message *harness.Message `json:"message,omitempty"`
-	// Record is the number of Message in its session's log; assigned.
+	// Condensed is the content of the [harness.RecordCondensed] record that the
+	// entry produced, if any; it is kept like Message, of which there is none then.
+	Condensed *harness.Condensed `json:"condensed,omitempty"`
+	// Record is the number of Message or Condensed in its session's log; assigned.
 	Record int `json:"record,omitempty"`
 	// Rewind moves the session's head back to the record that Message was
 	// added to: the message stays in history, out of the context.

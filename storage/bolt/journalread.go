@@ -56,8 +56,7 @@ func (r *runBucket) entry(seq int) (run.Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	e.Message = rec.Message
-	return e, nil
+	return rules.Join(e, rec)
 }
 
 // Get implements [run.Journal].

@@ -207,15 +207,16 @@ func (r *runBucket) list() error {
 func (r *runBucket) add(entries []run.Entry) ([]run.Entry, error) {
 	added := make([]run.Entry, 0, len(entries))
 	for _, e := range entries {
-		e, rec := rules.AddEntry(&r.info.Run, &r.s.info.Session, e, r.t.now)
+		e, rec, err := rules.AddEntry(&r.info.Run, &r.s.info.Session, e, r.t.now)
+		if err != nil {
+			return nil, err
+		}
 		if rec != nil {
 			if err := r.s.putRecord(*rec); err != nil {
 				return nil, err
 			}
 		}
-		stored := e
-		stored.Message = nil
-		if err := r.put(logKey(e.Seq), stored); err != nil {
+		if err := r.put(logKey(e.Seq), rules.Apart(e)); err != nil {
 			return nil, err
 		}
 		if r.info.Streaming && rules.DropsPartial(e) {

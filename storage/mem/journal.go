@@ -60,7 +60,10 @@ func (d *draftSession) add(id harness.RunID, after int, entries []run.Entry) ([]
 	}
 	added := make([]run.Entry, 0, len(entries))
 	for _, e := range entries {
-		e, rec := rules.AddEntry(&r.run, &d.info, e, d.st.now())
+		e, rec, err := rules.AddEntry(&r.run, &d.info, e, d.st.now())
+		if err != nil {
+			return nil, err
+		}
 		if rec != nil {
 			d.records = append(d.records, *rec)
 		}
@@ -68,10 +71,8 @@ func (d *draftSession) add(id harness.RunID, after int, entries []run.Entry) ([]
 			r.partial = nil
 		}
 		d.usage = append(d.usage, modelUsage{rules.UsageModel(r.run, e), e.Usage})
-		stored := e
-		stored.Message = nil
 		// The log of the stored run must not see a new entry before commit.
-		r.log = append(r.log[:len(r.log):len(r.log)], stored)
+		r.log = append(r.log[:len(r.log):len(r.log)], rules.Apart(e))
 		added = append(added, e)
 	}
 	return added, nil
@@ -231,7 +232,10 @@ func (j *Journal) Read(ctx context.Context, id harness.RunID, after int) ([]run.
 			continue
 		}
 		if e.Record != 0 {
-			e.Message = s.records[e.Record-1].Message
+			var err error
+			if e, err = rules.Join(e, s.records[e.Record-1]); err != nil {
+				return nil, fmt.Errorf("read run %s: %w", id, err)
+			}
 		}
 		entries = append(entries, e)
 	}

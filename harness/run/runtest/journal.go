@@ -38,6 +38,7 @@ func TestJournal(t *testing.T, open func(t *testing.T) Stores) {
 		"a run is closed and the next begun at once":    testCloses,
 		"partial text stays until its answer":           testPartial,
 		"a rewound message is out of the context":       testRewind,
+		"a condensing is a record of the conversation":  testCondensed,
 		"a lost lease writes nothing":                   testLost,
 		"a run whose owner died is interrupted":         testInterrupted,
 		"usage adds up":                                 testUsage,

@@ -1,6 +1,7 @@
 package runtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -66,6 +67,29 @@ func testRewind(t *testing.T, f *fixture) {
 	}
 	if got := f.read(1); got[0].Message.Text() != "bad" || !got[0].Rewind {
 		t.Fatalf("journal %+v", got)
+	}
+}
+
+func testCondensed(t *testing.T, f *fixture) {
+	l := f.acquire("s")
+	f.start(l, "r", "hello")
+	c := harness.Condensed{Note: "they said <hello>", Kept: 1, Pruned: &harness.Origin{Record: 1}, Pins: []harness.Origin{{Session: "p", Record: 2}}, Dropped: 1}
+	added := f.append(l, "r", 1, run.Entry{Kind: "condensed", Data: json.RawMessage(`{"turn":1}`), Condensed: &c}, answer("good"))
+	if added[0].Record != 2 || added[1].Record != 3 {
+		t.Fatalf("entries %+v", added)
+	}
+	f.reopen()
+	f.equal("entries", f.read(1), added)
+	record, err := f.Transcript.Record(f.ctx(), "s", 2)
+	f.must(err)
+	var stored harness.Condensed
+	f.must(json.Unmarshal(record.Data, &stored))
+	f.equal("record", stored, c)
+	if record.Kind != harness.RecordCondensed || record.Run != "r" || record.Prev != 1 || record.Message != nil {
+		t.Fatalf("record %+v", record)
+	}
+	if s := f.session(); s.Messages != 2 || s.Records != 3 || s.Head != 3 {
+		t.Fatalf("session %+v", s)
 	}
 }
 

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"cairn/harness"
@@ -21,23 +23,27 @@ func NewRun(r harness.Run, session harness.SessionID, now time.Time) harness.Run
 }
 
 // AddEntry numbers e as the next entry of r and lets r and s follow it. The
-// record that the entry's message became, if it has one, is returned for the
-// store to keep.
-func AddEntry(r *harness.Run, s *harness.Session, e run.Entry, now time.Time) (run.Entry, *harness.Record) {
+// record that the entry's message or condensing became, if it has one, is
+// returned for the store to keep.
+func AddEntry(r *harness.Run, s *harness.Session, e run.Entry, now time.Time) (run.Entry, *harness.Record, error) {
 	r.Cursor++
 	r.Driver = s.Generation
 	e.Seq = r.Cursor
 	if e.At.IsZero() {
 		e.At = now
 	}
-	var rec *harness.Record
-	if e.Message != nil {
+	rec, err := recordOf(e)
+	if err != nil {
+		return e, nil, err
+	}
+	if rec != nil {
 		before := s.Head
-		added := AddRecord(s, harness.Record{Run: r.ID, At: e.At, Kind: harness.RecordMessage, Message: e.Message}, now)
+		rec.Run = r.ID
+		*rec = AddRecord(s, *rec, now)
 		if e.Rewind {
 			s.Head = before
 		}
-		e.Record, rec = added.Seq, &added
+		e.Record = rec.Seq
 	}
 	if e.Status != "" {
 		r.Status, r.Stop, r.Error = e.Status, e.Stop, e.Error
@@ -51,7 +57,43 @@ func AddEntry(r *harness.Run, s *harness.Session, e run.Entry, now time.Time) (r
 	} else {
 		s.OpenRun, s.OpenStatus = r.ID, r.Status
 	}
-	return e, rec
+	return e, rec, nil
+}
+
+// recordOf returns the record that an entry becomes in the conversation, nil if
+// it becomes none.
+func recordOf(e run.Entry) (*harness.Record, error) {
+	switch {
+	case e.Message != nil:
+		return &harness.Record{At: e.At, Kind: harness.RecordMessage, Message: e.Message}, nil
+	case e.Condensed != nil:
+		data, err := json.Marshal(e.Condensed)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+		}
+		return &harness.Record{At: e.At, Kind: harness.RecordCondensed, Data: data}, nil
+	default:
+		return nil, nil
+	}
+}
+
+// Apart returns the entry without what the conversation keeps of it.
+func Apart(e run.Entry) run.Entry {
+	e.Message, e.Condensed = nil, nil
+	return e
+}
+
+// Join gives an entry back what the conversation keeps of it in a record.
+func Join(e run.Entry, rec harness.Record) (run.Entry, error) {
+	if rec.Kind != harness.RecordCondensed {
+		e.Message = rec.Message
+		return e, nil
+	}
+	e.Condensed = new(harness.Condensed)
+	if err := json.Unmarshal(rec.Data, e.Condensed); err != nil {
+		return e, fmt.Errorf("condensed record %d: %w: %w", rec.Seq, harness.ErrDamaged, err)
+	}
+	return e, nil
 }
 
 // DropsPartial reports whether e removes the run's partial text.

@@ -60,6 +60,9 @@ func AddRecord(s *harness.Session, rec harness.Record, now time.Time) harness.Re
 		rec.At = now
 	}
 	s.Head, s.Updated = rec.Seq, now
+	if rec.Kind == harness.RecordPin {
+		s.PinRecords++
+	}
 	if m := rec.Message; rec.Kind == harness.RecordMessage && m != nil {
 		s.Messages++
 		text := m.Text()
@@ -203,7 +206,7 @@ func numbered(records []harness.Record) bool {
 // numbers of its own, and describes them in s.
 func ImportedRecords(s harness.Session, records []harness.Record, now time.Time) (harness.Session, []harness.Record) {
 	kept := s
-	s.Records, s.Messages, s.Head, s.Preview, s.Generation, s.OpenRun, s.OpenStatus, s.Deleted = 0, 0, 0, "", 0, "", "", nil
+	s.Records, s.Messages, s.PinRecords, s.Head, s.Preview, s.Generation, s.OpenRun, s.OpenStatus, s.Deleted = 0, 0, 0, 0, "", 0, "", "", nil
 	s.HasDraft, s.Owner = false, nil
 	tree := numbered(records)
 	log := make([]harness.Record, len(records))
@@ -231,7 +234,7 @@ func ImportedRecords(s harness.Session, records []harness.Record, now time.Time)
 func ForkedSession(s, parent harness.Session, at harness.Origin, messages int, now time.Time) harness.Session {
 	f := harness.Session{
 		ID: s.ID, Title: s.Title, TitleBy: s.TitleBy, Tags: s.Tags, Dir: s.Dir, TypedAs: s.TypedAs, Model: s.Model, System: s.System,
-		NoMemory: s.NoMemory || parent.NoMemory, Created: now, Updated: now, Parent: &at, Inherited: messages, Preview: parent.Preview,
+		NoMemory: s.NoMemory || parent.NoMemory, Created: now, Updated: now, Parent: &at, Inherited: messages, PinRecords: parent.PinRecords, Preview: parent.Preview,
 	}
 	if f.Title == "" && parent.Title != "" {
 		f.Title, f.TitleBy = clip(strings.TrimSuffix(parent.Title, forkMark), titleLength)+forkMark, harness.TitleByModel

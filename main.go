@@ -13,24 +13,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"cairn/harness"
 	"cairn/harness/agent"
 	"cairn/harness/memory"
 	"cairn/harness/memory/distill"
-	"cairn/harness/memory/title"
-	"cairn/harness/model"
-	"cairn/harness/model/choose"
-	"cairn/harness/model/offline"
 	"cairn/harness/policy"
-	"cairn/harness/run"
 	"cairn/harness/snapshot"
 	"cairn/harness/snapshot/bucket"
 	"cairn/harness/tool"
-	"cairn/harness/tool/recall"
 	"cairn/harness/tool/standard"
 	"cairn/storage/bolt"
 	"cairn/storage/mem"
@@ -39,6 +31,7 @@ import (
 	"cairn/ui/browser"
 	"cairn/ui/chat"
 	"cairn/ui/cli"
+	"cairn/ui/cli/parts"
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
 	"cairn/ui/runs"
@@ -60,11 +53,11 @@ func main() {
 		MigrateStore: migrateStore, RebuildStore: rebuildStore, OpenSnapshots: func(ctx context.Context, address string) (snapshot.Store, error) { return bucket.Open(ctx, address) },
 		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
-			engine, _, err := p.newEngine(s, setup)
+			engine, _, err := p.Engine(s, native(s), setup)
 			return engine, err
 		},
 		Models: func(_ context.Context, setup cli.Setup) (cli.Models, error) {
-			return cli.NewModels(p.environment(setup)), nil
+			return cli.NewModels(p.Environment(setup)), nil
 		},
 		Chat: p.openChat, Plain: p.openPlain, Themes: themes.Names, Actions: actions, Tools: standard.Names,
 		Engines: []string{bolt.Engine},
@@ -74,26 +67,17 @@ func main() {
 }
 
 // program is one start.
-type program struct {
-	once sync.Once
-	env  choose.Env
-}
-
-// environment is where keys, addresses and models come from: one for all parts
-// of a start, which has one configuration.
-func (p *program) environment(setup cli.Setup) choose.Env {
-	p.once.Do(func() { p.env = setup.Environment() })
-	return p.env
-}
+type program struct{ parts.Start }
 
 // stores are the conversations and runs of one start.
 type stores struct {
-	journal run.Journal
-	limits  harness.Limits
-	engine  string
+	parts.Native
 	// db is nil where nothing of them is on disk.
 	db *bolt.DB
 }
+
+// native is what a store that [openStore] opened keeps runs and models with.
+func native(s cli.Store) parts.Native { return s.Native.(stores).Native }
 
 // openStore opens the database of a directory. Ephemeral chats keep their
 // conversations and runs in memory; facts, notes and what is allowed always are
@@ -109,14 +93,14 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
 			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(),
-			Native: stores{journal: db.Journal(), limits: db.Limits(), engine: bolt.Engine, db: db}, Close: db.Close,
+			Native: stores{Native: parts.Native{Journal: db.Journal(), Limits: db.Limits(), Engine: bolt.Engine}, db: db}, Close: db.Close,
 		}
 	}
 	if o.Ephemeral {
 		m := mem.New(o.Now)
 		s.Sessions, s.Transcript, s.Owners, s.Drafts = m.Sessions(), m.Transcript(), m.Owners(), m.Drafts()
 		s.Prompts, s.Search, s.Watch, s.Runs, s.Ledger = m.Prompts(), m.Searcher(), m, m.Journal(), m.Ledger()
-		s.Native = stores{journal: m.Journal(), limits: m.Limits(), engine: mem.Engine}
+		s.Native = stores{Native: parts.Native{Journal: m.Journal(), Limits: m.Limits(), Engine: mem.Engine}}
 		if s.Close == nil {
 			s.Close = func() error { return nil }
 		}
@@ -185,7 +169,7 @@ const housekeepAfter, quietFor, housekeepBy = 20 * time.Second, 5 * time.Second,
 // until ctx ends, in the background.
 func housekeep(ctx context.Context, s cli.Store, d *distill.Distiller, logger *slog.Logger) {
 	native, ok := s.Native.(stores)
-	if !ok || native.db == nil || native.engine != bolt.Engine {
+	if !ok || native.db == nil || native.Engine != bolt.Engine {
 		return
 	}
 	select {
@@ -226,129 +210,6 @@ func rebuildStore(ctx context.Context, dir string, o cli.StoreOptions) (cli.Stor
 	return out, err
 }
 
-// tools are those that the model is offered. What the keys are is told in no
-// result.
-func tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
-	c := setup.Config.Tools
-	var history recall.History
-	if s.Facts != nil || s.Notes != nil { // without memory nothing is looked up elsewhere
-		history = recall.History{Search: s.Search, Sessions: s.Sessions, Transcript: s.Transcript}
-	}
-	var inbox harness.Inbox
-	if !setup.Interactive {
-		inbox = s.Inbox
-	}
-	return standard.New(standard.Options{
-		Facts: s.Facts, Notes: s.Notes, Inbox: inbox, History: history, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
-		PrivateAddresses: c.PrivateAddresses, Off: c.Off, Secrets: setup.Secrets(os.Environ()), Log: setup.Log,
-		// A tool that does not heed its end is left behind soon: a session that
-		// another window asks for is let go within 2 s.
-		Grace: 300 * time.Millisecond,
-	})
-}
-
-// rules judge what tools may do.
-func rules(s cli.Store, setup cli.Setup) *policy.Rules {
-	p := setup.Config.Permissions
-	r := &policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Mode: p.Mode, Interactive: setup.Interactive, Home: setup.Getenv("HOME")}
-	known := tool.NewRedactor(setup.Secrets(os.Environ()))
-	r.Secret, r.Marked = known.Find, known.Marked
-	if s.Grants != nil {
-		r.Grants = s.Grants
-	}
-	return r
-}
-
-// newEngine returns what executes runs, and the tools that runs have.
-func (p *program) newEngine(s cli.Store, setup cli.Setup) (*run.Local, *tool.Set, error) {
-	set, err := tools(s, setup)
-	if err != nil {
-		return nil, nil, err
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		return nil, nil, fmt.Errorf("name of this machine: %w", err)
-	}
-	bare := s // what a session without memory has
-	bare.Facts, bare.Notes = nil, nil
-	few, err := tools(bare, setup)
-	if err != nil {
-		return nil, nil, err
-	}
-	env := p.environment(setup)
-	composer, plain := &memory.Composer{Facts: s.Facts, Notes: s.Notes, RecallBudget: setup.Config.RecallTokens}, &memory.Composer{}
-	judge := rules(s, setup)
-	native := s.Native.(stores)
-	engine := run.NewLocal(run.Options{
-		Journal: native.journal, Transcript: s.Transcript, Grants: s.Grants, Engine: native.engine, Host: host,
-		Now: setup.Now, Logger: setup.Log,
-		Steps: func(ctx context.Context, c harness.RunConfig) (agent.Steps, error) {
-			m, info, err := choose.Build(ctx, c.Model, env)
-			if err != nil {
-				return agent.Steps{}, &cli.ProviderError{Err: err}
-			}
-			steps := agent.Steps{
-				Model: m, Info: info, Tools: set, Policy: judge, Compose: composer.Compose, Limits: native.limits, Now: setup.Now,
-				Used: func(ctx context.Context, ids []string) { used(ctx, s.Facts, setup, ids) },
-			}
-			if c.NoMemory {
-				steps.Tools, steps.Compose = few, plain.Compose
-			}
-			return steps, nil
-		},
-	})
-	return engine, set, nil
-}
-
-// used counts the use of facts in an answer.
-func used(ctx context.Context, facts harness.Facts, setup cli.Setup, ids []string) {
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, "f") })
-	if facts == nil || len(ids) == 0 {
-		return
-	}
-	if err := facts.Used(ctx, ids...); err != nil {
-		setup.Log.Warn("count use of facts", slog.Any("error", err))
-	}
-}
-
-// distiller reads conversations for what is worth keeping; nil if nobody wants
-// that.
-func (p *program) distiller(c cli.ChatSetup) *distill.Distiller {
-	if c.Setup.Distill == distill.Off || c.Store.Facts == nil || c.Store.Inbox == nil {
-		return nil
-	}
-	return &distill.Distiller{
-		Inbox: c.Store.Inbox, Facts: c.Store.Facts, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions,
-		Owners: c.Store.Owners, Run: c.Store.Native.(stores).journal.Get, Mode: c.Setup.Distill, Holder: c.Holder, Now: c.Setup.Now, Log: c.Setup.Log,
-		Model: p.own(c),
-	}
-}
-
-// titler names conversations; nil if nobody wants that.
-func (p *program) titler(c cli.ChatSetup) func(context.Context, harness.SessionID) error {
-	if c.Setup.Config.Title != cli.TitleModel {
-		return nil
-	}
-	t := title.Titler{
-		Sessions: c.Store.Sessions, Transcript: c.Store.Transcript, Model: p.own(c), Book: c.Store.Ledger.Book, Log: c.Setup.Log,
-	}
-	return t.Session
-}
-
-// own returns the model that a session talks to, for what is asked of it beside
-// the conversation.
-func (p *program) own(c cli.ChatSetup) func(context.Context, harness.Session) (model.Model, model.Info, string, error) {
-	env := p.environment(c.Setup)
-	return func(ctx context.Context, s harness.Session) (model.Model, model.Info, string, error) {
-		set, err := settle(ctx, c, env, s)
-		if err != nil {
-			return nil, model.Info{}, "", err
-		}
-		m, info, err := choose.Build(ctx, set.Run.Model, env)
-		return m, info, set.Run.Model, err
-	}
-}
-
 // distil is how a chat has its conversation read.
 func distil(d *distill.Distiller) func(context.Context, harness.Lease) (chat.Distilled, error) {
 	if d == nil {
@@ -360,13 +221,20 @@ func distil(d *distill.Distiller) func(context.Context, harness.Lease) (chat.Dis
 	}
 }
 
+// settle is how a chat asks for the configuration of a session's next turn.
+func (p *program) settle(c cli.ChatSetup) func(context.Context, harness.Session) (chat.Setup, error) {
+	return func(ctx context.Context, s harness.Session) (chat.Setup, error) {
+		set, err := p.Settle(ctx, c, native(c.Store), s)
+		return chat.Setup{Run: set.Run, Label: set.Run.Model, Window: int64(set.Info.Window), Notice: set.Notice}, err
+	}
+}
+
 // deps is what both front ends are made of.
 func (p *program) deps(c cli.ChatSetup, engine harness.Engine, set *tool.Set) ui.Deps {
-	env := p.environment(c.Setup)
 	return ui.Deps{
 		Engine: engine, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
-		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Ledger: c.Store.Ledger, Distill: distil(p.distiller(c)), Title: p.titler(c), Export: c.Export, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
+		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Ledger: c.Store.Ledger, Distill: distil(p.Distiller(c, native(c.Store))), Title: p.Titler(c, native(c.Store)), Export: c.Export, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
 		Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
 		User: c.Setup.Getenv("USER"), Tools: toolLines(set),
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
@@ -375,7 +243,7 @@ func (p *program) deps(c cli.ChatSetup, engine harness.Engine, set *tool.Set) ui
 			return harness.Session{ID: harness.SessionID(harness.NewID()), Dir: c.Session.Dir}
 		},
 		Theme:  func(dark bool) *themes.Theme { return theme(c, dark) },
-		Config: func(ctx context.Context, s harness.Session) (chat.Setup, error) { return settle(ctx, c, env, s) },
+		Config: p.settle(c),
 	}
 }
 
@@ -418,37 +286,6 @@ func theme(c cli.ChatSetup, dark bool) *themes.Theme {
 	return t
 }
 
-// settle returns the configuration of a session's next turn: the model given
-// with a flag, else the session's own, else what environment and files say,
-// else the default rule.
-func settle(ctx context.Context, c cli.ChatSetup, env choose.Env, s harness.Session) (chat.Setup, error) {
-	name, notice := c.Model, ""
-	if s.Model != "" && (c.ModelFrom != "--model" || s.ID != c.Session.ID || s.Model != c.Session.Model) {
-		name = s.Model // set for the session, or set since the start
-	}
-	if name == "" {
-		var why string
-		if name, why = env.Default(ctx); name == offline.ID {
-			notice = "No model is set up (" + why + "): this is the built-in one, without weights. Set a key such as ANTHROPIC_API_KEY for a real one."
-		}
-	}
-	name, err := env.Resolve(name)
-	if err != nil {
-		return chat.Setup{}, err
-	}
-	system := c.System // settled for the session that was opened
-	if s.ID != c.Session.ID {
-		if system = s.System; system == "" {
-			system = c.Setup.Config.System
-		}
-	}
-	info := env.Catalogue.Info(name)
-	return chat.Setup{
-		Run:   harness.RunConfig{Agent: agent.Version, Model: name, System: system, NoMemory: s.NoMemory || c.Store.Facts == nil},
-		Label: name, Window: int64(info.Window), Notice: notice,
-	}, nil
-}
-
 // actions are the names of the actions that keys can be given to.
 func actions() []string {
 	bindings := slices.Concat(chat.Actions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions())
@@ -461,7 +298,7 @@ func actions() []string {
 
 // openChat opens the full-screen chat.
 func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err error) {
-	engine, set, err := p.newEngine(c.Store, c.Setup)
+	engine, set, err := p.Engine(c.Store, native(c.Store), c.Setup)
 	if err != nil {
 		return exit, err
 	}
@@ -476,7 +313,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 	defer s.Catch(&err)
 	care, stop := context.WithCancel(ctx)
 	defer stop()
-	s.Go(func() { housekeep(care, c.Store, p.distiller(c), c.Setup.Log) })
+	s.Go(func() { housekeep(care, c.Store, p.Distiller(c, native(c.Store)), c.Setup.Log) })
 	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine, set)))
 	if m, ok := last.(ui.Model); ok {
 		e := m.Settle() //nolint:contextcheck // it saves what is left after the context has ended
@@ -488,7 +325,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 
 // openPlain opens the linear chat.
 func (p *program) openPlain(ctx context.Context, c cli.ChatSetup) (cli.ChatExit, error) {
-	engine, set, err := p.newEngine(c.Store, c.Setup)
+	engine, set, err := p.Engine(c.Store, native(c.Store), c.Setup)
 	if err != nil {
 		return cli.ChatExit{}, err
 	}

@@ -1,0 +1,106 @@
+package parts
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/agent"
+	"cairn/harness/memory"
+	"cairn/harness/model/choose"
+	"cairn/harness/policy"
+	"cairn/harness/run"
+	"cairn/harness/tool"
+	"cairn/harness/tool/recall"
+	"cairn/harness/tool/standard"
+	"cairn/ui/cli"
+)
+
+// tools are those that the model is offered. What the keys are is told in no
+// result.
+func tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
+	c := setup.Config.Tools
+	var history recall.History
+	if s.Facts != nil || s.Notes != nil { // without memory nothing is looked up elsewhere
+		history = recall.History{Search: s.Search, Sessions: s.Sessions, Transcript: s.Transcript}
+	}
+	var inbox harness.Inbox
+	if !setup.Interactive {
+		inbox = s.Inbox
+	}
+	return standard.New(standard.Options{
+		Facts: s.Facts, Notes: s.Notes, Inbox: inbox, History: history, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
+		PrivateAddresses: c.PrivateAddresses, Off: c.Off, Secrets: setup.Secrets(os.Environ()), Log: setup.Log,
+		// A tool that does not heed its end is left behind soon: a session that
+		// another window asks for is let go within 2 s.
+		Grace: 300 * time.Millisecond,
+	})
+}
+
+// rules judge what tools may do.
+func rules(s cli.Store, setup cli.Setup) *policy.Rules {
+	p := setup.Config.Permissions
+	r := &policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Mode: p.Mode, Interactive: setup.Interactive, Home: setup.Getenv("HOME")}
+	known := tool.NewRedactor(setup.Secrets(os.Environ()))
+	r.Secret, r.Marked = known.Find, known.Marked
+	if s.Grants != nil {
+		r.Grants = s.Grants
+	}
+	return r
+}
+
+// Engine returns what executes runs, and the tools that runs have.
+func (p *Start) Engine(s cli.Store, native Native, setup cli.Setup) (*run.Local, *tool.Set, error) {
+	set, err := tools(s, setup)
+	if err != nil {
+		return nil, nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, nil, fmt.Errorf("name of this machine: %w", err)
+	}
+	bare := s // what a session without memory has
+	bare.Facts, bare.Notes = nil, nil
+	few, err := tools(bare, setup)
+	if err != nil {
+		return nil, nil, err
+	}
+	env := p.Environment(setup)
+	composer, plain := &memory.Composer{Facts: s.Facts, Notes: s.Notes, RecallBudget: setup.Config.RecallTokens}, &memory.Composer{}
+	judge := rules(s, setup)
+	engine := run.NewLocal(run.Options{
+		Journal: native.Journal, Transcript: s.Transcript, Grants: s.Grants, Engine: native.Engine, Host: host,
+		Now: setup.Now, Logger: setup.Log,
+		Steps: func(ctx context.Context, c harness.RunConfig) (agent.Steps, error) {
+			m, info, err := choose.Build(ctx, c.Model, env)
+			if err != nil {
+				return agent.Steps{}, &cli.ProviderError{Err: err}
+			}
+			steps := agent.Steps{
+				Model: m, Info: info, Tools: set, Policy: judge, Compose: composer.Compose, Limits: native.Limits, Now: setup.Now,
+				Used: func(ctx context.Context, ids []string) { used(ctx, s.Facts, setup, ids) },
+			}
+			if c.NoMemory {
+				steps.Tools, steps.Compose = few, plain.Compose
+			}
+			return steps, nil
+		},
+	})
+	return engine, set, nil
+}
+
+// used counts the use of facts in an answer.
+func used(ctx context.Context, facts harness.Facts, setup cli.Setup, ids []string) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, "f") })
+	if facts == nil || len(ids) == 0 {
+		return
+	}
+	if err := facts.Used(ctx, ids...); err != nil {
+		setup.Log.Warn("count use of facts", slog.Any("error", err))
+	}
+}

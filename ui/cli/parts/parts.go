@@ -1,0 +1,36 @@
+// Package parts builds what a start consists of from its configuration: tools,
+// rules, the engine, and what is asked of models beside conversations. The one
+// thing to know: it sees no store and no screen, only their contracts, and all
+// parts of a start share one environment of keys, addresses and models.
+package parts
+
+import (
+	"sync"
+
+	"cairn/harness"
+	"cairn/harness/model/choose"
+	"cairn/harness/run"
+	"cairn/ui/cli"
+)
+
+// Native is what a store keeps runs and models with, beside what the command
+// line sees of it.
+type Native struct {
+	Journal run.Journal
+	Limits  harness.Limits
+	// Engine names what persists runs.
+	Engine string
+}
+
+// Start is one start of the program. Its zero value is ready for use.
+type Start struct {
+	once sync.Once
+	env  choose.Env
+}
+
+// Environment is where keys, addresses and models come from: one for all parts
+// of a start, which has one configuration.
+func (p *Start) Environment(setup cli.Setup) choose.Env {
+	p.once.Do(func() { p.env = setup.Environment() })
+	return p.env
+}

@@ -34,7 +34,9 @@ const (
 	PartFile PartKind = "file"
 )
 
-// Part is one piece of a message. The fields of other kinds are zero.
+// Part is one piece of a message. The fields of other kinds are zero, but a text
+// part with a File is the text of a file that was attached: it goes into the
+// request, and is none of the speaker's words.
 type Part struct {
 	Kind   PartKind    `json:"kind"`
 	Text   string      `json:"text,omitempty"`
@@ -166,7 +168,7 @@ func AssistantText(text string) Message {
 	return Message{Role: RoleAssistant, Parts: []Part{{Kind: PartText, Text: text}}}
 }
 
-// Text returns the message's text parts, joined.
+// Text returns the message's text parts, joined, without those of files.
 func (m Message) Text() string { return m.join(PartText) }
 
 // Thinking returns the message's reasoning, joined.
@@ -175,7 +177,7 @@ func (m Message) Thinking() string { return m.join(PartThinking) }
 func (m Message) join(kind PartKind) string {
 	only, n := "", 0
 	for _, p := range m.Parts {
-		if p.Kind == kind {
+		if p.Kind == kind && p.File == nil {
 			only = p.Text
 			n++
 		}
@@ -185,7 +187,7 @@ func (m Message) join(kind PartKind) string {
 	}
 	var b strings.Builder
 	for _, p := range m.Parts {
-		if p.Kind == kind {
+		if p.Kind == kind && p.File == nil {
 			b.WriteString(p.Text)
 		}
 	}

@@ -48,6 +48,8 @@ const (
 	PurposeDistill = "distill"
 	// PurposeTitle is that of a request for the title of a conversation.
 	PurposeTitle = "title"
+	// PurposeCondense is that of a request for what stands for old messages.
+	PurposeCondense = "condense"
 )
 
 // ToolSpec describes a tool to a model.

@@ -7,6 +7,7 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
+	"cairn/ui/overlay"
 	"cairn/ui/render"
 )
 
@@ -61,7 +62,8 @@ type ToolLine struct {
 }
 
 // Deps are what chats need of the rest of the program. All fields but
-// Facts, Notes, Inbox, Distill, Title, Export, Keys, User and Tools are required.
+// Facts, Notes, Inbox, Distill, Title, Export, Plan, Compact, Picture, Artifact,
+// Keys, User and Tools are required.
 type Deps struct {
 	Engine     harness.Engine
 	Transcript harness.Transcript
@@ -85,6 +87,20 @@ type Deps struct {
 	// be empty for a name of the program's own. It is called in a command; nil is
 	// off.
 	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
+	// Plan says what condensing a session would take, without doing it, and
+	// Compact does it: it adds to the conversation what stands for its old
+	// messages, part by part, and tells after each how many of how many are done.
+	// Ended by its context it keeps the parts that are done. Both are called in
+	// commands; nil is off. A zero CompactPlan and a zero Compacted say that there is
+	// nothing to condense.
+	Plan    func(ctx context.Context, id harness.SessionID, c Compaction) (CompactPlan, error)
+	Compact func(ctx context.Context, l harness.Lease, c Compaction, tell func(done, of int)) (Compacted, error)
+	// Picture says what fills the window of a session's next request. It is
+	// called in a command; without it only what the last request carried is told.
+	Picture func(ctx context.Context, id harness.SessionID) (overlay.Picture, error)
+	// Artifact reads the whole of a large result. It is called in a command; nil
+	// where none is kept.
+	Artifact func(ctx context.Context, id harness.SessionID, sha256 string) ([]byte, error)
 	// Config resolves the configuration of a session's next turn. It is called
 	// in a command and may read files.
 	Config func(ctx context.Context, s harness.Session) (Setup, error)

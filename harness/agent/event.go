@@ -25,6 +25,11 @@ func EventsOf(s loop.State, r loop.Record, at Stored, when time.Time) []harness.
 			}
 		}
 	}
+	if answered, ok := r.(loop.Answered); ok {
+		if text := broken(answered); text != "" {
+			events = append(events, harness.Event{Type: harness.EventRecovery, Text: text, At: when})
+		}
+	}
 	if ended, ok := r.(loop.Ended); ok {
 		if text := remembered(ended.Message); text != "" {
 			events = append(events, harness.Event{Type: harness.EventMemory, Text: text, At: when})
@@ -59,6 +64,10 @@ func EventOf(s loop.State, r loop.Record, at Stored, when time.Time) (e harness.
 		e.Type, e.Text, e.Message = harness.EventRecovery, mended(r.Reason), &r.Message
 	case loop.Cut:
 		e.Type, e.Message = harness.EventMessage, &r.Message
+	case loop.Condensed:
+		e.Type, e.Text, e.Condensed = harness.EventCondensed, toldOf(r.Condensed), &r.Condensed
+	case loop.Uncondensed:
+		e.Type, e.Text = harness.EventRecovery, r.Reason
 	case loop.Decided:
 		c := s.Call(r.CallID)
 		e.Type, e.Call, e.Text = harness.EventDecided, &c, decided(r)
@@ -168,17 +177,36 @@ func written(name, text string) string {
 	return word + ": " + text
 }
 
+// broken says what comes of an answer that is whole and yet not the end, where
+// the loop adds no message that tells of it.
+func broken(r loop.Answered) string {
+	switch {
+	case r.Message == nil:
+		return ""
+	case r.Stop == harness.StopLength && len(r.Message.Calls()) > 0:
+		return "the answer was cut at the model's limit in the middle of a tool call, which is not run; asking again with more room"
+	case r.Stop == harness.StopPause && len(r.Message.Calls()) == 0:
+		return "the provider paused the answer; going on"
+	default:
+		return ""
+	}
+}
+
 // mended says what the loop mended, in words for each of its reasons.
 func mended(reason string) string {
 	switch reason {
-	case "interrupted":
+	case loop.ReasonInterrupted:
 		return "going on from the half answer"
-	case "iteration_limit":
+	case loop.ReasonSteps:
 		return "the limit of steps is reached; asking for a final answer"
-	case "truncated_text":
+	case loop.ReasonText:
 		return "the answer was cut at the model's limit; going on"
-	case "empty_reply":
+	case loop.ReasonEmpty:
 		return "the model answered nothing; asking again"
+	case loop.ReasonRepetition:
+		return "the model goes round in circles; telling it so"
+	case loop.ReasonPlan:
+		return "the task list is not finished; asking about it once"
 	}
 	return strings.ReplaceAll(reason, "_", " ")
 }

@@ -42,6 +42,8 @@ type call struct {
 	// doubt says that it began in an earlier stretch, which did not see it end.
 	doubt bool
 	ended bool
+	// lap is what is remembered of it once it has ended.
+	lap lap
 }
 
 // uncertain reports whether the call began, nobody saw it end, and it may not
@@ -119,7 +121,8 @@ func (s *State) ended(r Ended) {
 			continue
 		}
 		s.update(p.Result.CallID, func(c *call) {
-			c.ended = true
+			c.ended, c.lap = true, lapOf(c.ToolCall, *p.Result)
+			s.listed(c.ToolCall, *p.Result)
 			if c.tried {
 				s.ran = append(s.ran, c.Name)
 			}
@@ -133,6 +136,7 @@ func (s *State) ended(r Ended) {
 			s.calls[i].verdict = ""
 		}
 	}
+	s.habits()
 }
 
 func (s *State) update(id string, f func(*call)) {

@@ -12,12 +12,14 @@ import (
 // program does not know: it was written by a newer one, and is left alone.
 var ErrUnknownRecord = errors.New("unknown record; a newer cairn wrote this run")
 
-// Encoded is the stored form of a [Record]. The message that a record carries
-// stands apart, so that a store can keep it where the conversation is.
+// Encoded is the stored form of a [Record]. What a record adds to the
+// conversation, a message or a condensing, stands apart, so that a store can keep
+// it where the conversation is.
 type Encoded struct {
-	Kind    string           `json:"kind"`
-	Data    json.RawMessage  `json:"data,omitempty"`
-	Message *harness.Message `json:"message,omitempty"`
+	Kind      string             `json:"kind"`
+	Data      json.RawMessage    `json:"data,omitempty"`
+	Message   *harness.Message   `json:"message,omitempty"`
+	Condensed *harness.Condensed `json:"condensed,omitempty"`
 }
 
 // Encode returns r's stored form.
@@ -42,6 +44,10 @@ func Encode(r Record) (Encoded, error) {
 		e.Kind, e.Message = "noted", &r.Message
 	case Cut:
 		e.Kind, e.Message = "cut", &r.Message
+	case Condensed:
+		e.Kind, e.Condensed = "condensed", &r.Condensed
+	case Uncondensed:
+		e.Kind = "uncondensed"
 	case Resumed:
 		e.Kind = "resumed"
 	case Rested:
@@ -88,6 +94,17 @@ func Decode(e Encoded) (Record, error) {
 		r, err := decode[Cut](e)
 		r.Message = message(e)
 		return r, err
+	case "condensed":
+		r, err := decode[Condensed](e)
+		if err == nil && e.Condensed == nil {
+			return nil, fmt.Errorf("record %q says nothing of what it condensed: %w", e.Kind, harness.ErrDamaged)
+		}
+		if e.Condensed != nil {
+			r.Condensed = *e.Condensed
+		}
+		return r, err
+	case "uncondensed":
+		return decode[Uncondensed](e)
 	case "resumed":
 		return decode[Resumed](e)
 	case "rested":

@@ -21,6 +21,11 @@ const (
 	MaxEmpty = 2
 	// MaxPauses bounds the times a paused reply is sent back.
 	MaxPauses = 5
+	// MaxCondense bounds how often old messages are condensed, be it in one
+	// piece or in several.
+	MaxCondense = 3
+	// MinKept is how many messages of the turn a condensing leaves at least.
+	MinKept = 4
 )
 
 // A Record is a fact about a run: the outcome of a command. The set is closed.
@@ -103,6 +108,25 @@ type (
 		Message harness.Message `json:"-"`
 		Off     bool            `json:"off,omitempty"`
 	}
+	// Condensed says how old messages, also of this turn, enter the context from
+	// here on. It comes in the place of an answer.
+	Condensed struct {
+		Condensed harness.Condensed `json:"-"`
+		// Turn is how many of the turn's messages that takes out of the context,
+		// the oldest of those that are in it.
+		Turn int `json:"turn,omitempty"`
+		// More says that the next record goes on with it: a long conversation is
+		// condensed piece by piece.
+		More bool `json:"more,omitempty"`
+		// Fruitless says that it saved next to nothing, so that it is not tried
+		// again in this run.
+		Fruitless bool `json:"fruitless,omitempty"`
+	}
+	// Uncondensed says why old messages could not be condensed, in words for
+	// people. In this run it is not tried again.
+	Uncondensed struct {
+		Reason string `json:"reason"`
+	}
 	// Resumed begins another stretch of the run: whatever was under way when
 	// the last one ended is in doubt.
 	Resumed struct {
@@ -116,23 +140,26 @@ type (
 	}
 )
 
-func (Started) record()  {}
-func (Answered) record() {}
-func (Judged) record()   {}
-func (Decided) record()  {}
-func (Resolved) record() {}
-func (Began) record()    {}
-func (Ended) record()    {}
-func (Noted) record()    {}
-func (Cut) record()      {}
-func (Resumed) record()  {}
-func (Rested) record()   {}
+func (Started) record()     {}
+func (Answered) record()    {}
+func (Judged) record()      {}
+func (Decided) record()     {}
+func (Resolved) record()    {}
+func (Began) record()       {}
+func (Ended) record()       {}
+func (Noted) record()       {}
+func (Cut) record()         {}
+func (Condensed) record()   {}
+func (Uncondensed) record() {}
+func (Resumed) record()     {}
+func (Rested) record()      {}
 
 // A Command is what the driver must do next. The set is closed.
 type Command interface{ command() }
 
 type (
-	// CallModel asks for the next reply. Its outcome is [Answered].
+	// CallModel asks for the next reply. Its outcome is [Answered], or before that
+	// [Condensed] or [Uncondensed] if Condense is set: then it comes again.
 	CallModel struct {
 		// Step counts the model calls of the turn, from 1.
 		Step int
@@ -140,6 +167,9 @@ type (
 		Grow int
 		// NoTools withholds the tools: only words are wanted.
 		NoTools bool
+		// Condense says that old messages may be condensed first, More that this
+		// goes on with what the last record began.
+		Condense, More bool
 	}
 	// Judge asks the policy about one call. Its outcome is [Judged].
 	Judge struct{ Call harness.ToolCall }

@@ -267,6 +267,14 @@ func frozen() []loop.Record {
 		loop.Decided{CallID: "r_1_1", Approved: true, Digest: "j", Reason: "l", By: "ada", Scope: harness.ScopeSession, Rule: "h"},
 		loop.Resolved{CallID: "r_1_1", How: harness.DecideRetry, By: "ada"},
 		loop.Judged{CallID: "r_1_1", Permission: "deny", Reason: "y", Impossible: true, Tool: "k"},
+		loop.Condensed{
+			Condensed: harness.Condensed{
+				Note: "they met", Kept: 3, In: "s", Pruned: &harness.Origin{Session: "s", Record: 2}, Pins: []harness.Origin{{Record: 1}},
+				Messages: 4, Dropped: 2, Cleared: 1, Before: 900, After: 90, Model: "p/m", Focus: "names", Asked: true,
+			},
+			Turn: 2, More: true, Fruitless: true,
+		},
+		loop.Uncondensed{Reason: "the summary was empty"},
 	}
 }
 
@@ -306,7 +314,7 @@ func TestStoredFormIsFrozen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := loop.Encode(r); !reflect.DeepEqual(again.Kind, e.Kind) || string(again.Data) != string(e.Data) {
+		if again, _ := loop.Encode(r); !reflect.DeepEqual(again.Kind, e.Kind) || string(again.Data) != string(e.Data) || !reflect.DeepEqual(again.Condensed, e.Condensed) {
 			t.Errorf("record %d does not round-trip", i)
 		}
 	}
@@ -315,6 +323,9 @@ func TestStoredFormIsFrozen(t *testing.T) {
 func TestUnknownRecordIsRefused(t *testing.T) {
 	t.Parallel()
 	if _, err := loop.Decode(loop.Encoded{Kind: "future"}); !errors.Is(err, loop.ErrUnknownRecord) {
+		t.Errorf("err = %v", err)
+	}
+	if _, err := loop.Decode(loop.Encoded{Kind: "condensed"}); !errors.Is(err, harness.ErrDamaged) {
 		t.Errorf("err = %v", err)
 	}
 	if _, err := loop.Decode(loop.Encoded{Kind: "judged", Data: json.RawMessage(`{"call":3}`)}); !errors.Is(err, harness.ErrDamaged) {

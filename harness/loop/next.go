@@ -7,12 +7,30 @@ import (
 	"cairn/harness"
 )
 
+// Why the loop adds a message of its own, in [Note] and [Noted].
+const (
+	// ReasonText is that a reply was cut at its token budget.
+	ReasonText = "truncated_text"
+	// ReasonEmpty is that a reply was empty.
+	ReasonEmpty = "empty_reply"
+	// ReasonSteps is that the limit of steps is reached.
+	ReasonSteps = "iteration_limit"
+	// ReasonInterrupted is that a stop left half a reply.
+	ReasonInterrupted = "interrupted"
+	// ReasonRepetition is that the model makes the same calls again and again.
+	ReasonRepetition = "repetition"
+	// ReasonPlan is that a turn is about to end with a task list that is not.
+	ReasonPlan = "unfinished_plan"
+)
+
 // What the loop says to the model in its own messages.
 const (
 	noteGoOn    = "Your reply was cut at its length limit. Go on exactly where it stopped, without repeating anything."
 	noteEmpty   = "Your reply was empty. Answer the last message, in words or with a tool call."
 	noteSteps   = "This turn has reached its limit of steps. Give your final account now, without tools: what is done, what you found, and what is left."
 	noteResume  = "Your last reply was interrupted before its end. Go on exactly where it stopped, without repeating anything."
+	noteRepeat  = "You have called the same tools (%s) with the same arguments three times over, and each time they returned the same. Once more will not change that: try another way, or say what keeps you from going on."
+	notePlan    = "Your task list still has %s. If the work is done, bring the list up to date. If it is not, go on with it, or say in a sentence what is left and why."
 	noteNothing = "the call began and was interrupted; whether it took effect is unknown"
 	noteNever   = "not run: the turn was stopped before this call"
 	noteTried   = "it began before and was interrupted, so it may have taken effect"
@@ -34,7 +52,7 @@ func (s State) Next() Command {
 	case wantRest:
 		return s.rest
 	default:
-		return CallModel{Step: s.steps + 1, Grow: s.cuts, NoTools: s.final}
+		return CallModel{Step: s.steps + 1, Grow: s.cuts, NoTools: s.final, Condense: s.mayCondense(), More: s.more && s.mayCondense()}
 	}
 }
 
@@ -83,7 +101,7 @@ func Resume(s State, how harness.ResumeHow, partial *harness.Partial, model stri
 	}
 	records = append(records, Cut{Message: half, Off: how != harness.ResumeContinue})
 	if how == harness.ResumeContinue {
-		records = append(records, Noted{Reason: "interrupted", Message: notice(noteResume)})
+		records = append(records, Noted{Reason: ReasonInterrupted, Message: notice(noteResume)})
 	}
 	return records
 }

@@ -36,6 +36,9 @@ func TestEveryTurnEnds(t *testing.T) {
 			}
 			cmd = w.state.Next()
 		}
+		if w.goes > loop.MaxCondense {
+			t.Errorf("old messages were condensed %d times", w.goes)
+		}
 		for _, m := range w.state.Messages() {
 			for _, c := range m.Calls() {
 				if n := w.call(c.ID).answered; n != 1 {
@@ -54,6 +57,8 @@ type walk struct {
 	crashes int
 	// asked bounds how often a call is asked about again.
 	asked int
+	// goes counts the condensings that were begun.
+	goes  int
 	calls map[string]*seen
 	ids   []string
 }
@@ -101,6 +106,9 @@ func (w *walk) take(r loop.Record) loop.Command {
 	s, cmd := loop.Step(before, r)
 	if len(before.Messages()) != kept {
 		w.Fatal("the state given was changed")
+	}
+	if c, ok := r.(loop.Condensed); ok && (s.Count() < min(kept, loop.MinKept) || s.Count() < kept-c.Turn) {
+		w.Errorf("condensing %d of %d messages left %d", c.Turn, kept, s.Count())
 	}
 	w.state = s
 	return cmd
@@ -185,6 +193,9 @@ func (w *walk) judge(c harness.ToolCall) loop.Judged {
 func (w *walk) outcome(cmd loop.Command) []loop.Record {
 	switch c := cmd.(type) {
 	case loop.CallModel:
+		if c.Condense && rapid.IntRange(0, 3).Draw(w.T, "condense") == 0 {
+			return []loop.Record{w.condense(c)}
+		}
 		return []loop.Record{w.answer(c)}
 	case loop.Judge:
 		return []loop.Record{w.judge(c.Call)}
@@ -201,6 +212,21 @@ func (w *walk) outcome(cmd loop.Command) []loop.Record {
 		return []loop.Record{loop.Rested{Status: c.Status, Stop: c.Stop, Error: c.Error}}
 	default:
 		return nil
+	}
+}
+
+// condense draws what came of a condensing.
+func (w *walk) condense(c loop.CallModel) loop.Record {
+	if rapid.IntRange(0, 3).Draw(w.T, "fails") == 0 {
+		return loop.Uncondensed{Reason: "x"}
+	}
+	if !c.More {
+		w.goes++
+	}
+	return loop.Condensed{
+		Condensed: harness.Condensed{Dropped: rapid.IntRange(0, 3).Draw(w.T, "dropped")},
+		Turn:      rapid.IntRange(0, 9).Draw(w.T, "of the turn"),
+		More:      rapid.Bool().Draw(w.T, "more"), Fruitless: rapid.IntRange(0, 3).Draw(w.T, "fruitless") == 0,
 	}
 }
 

@@ -33,12 +33,18 @@ type State struct {
 	empties  int
 	pauses   int
 	final    bool
+
+	speech
+	condensing
+	habit
+	plan
 }
 
 // Step is the transition function: the state after r, and what to do next.
 // The state given is left as it was.
 func Step(s State, r Record) (State, Command) {
 	s.messages, s.unasked, s.ran = slices.Clip(s.messages), slices.Clip(s.unasked), slices.Clip(s.ran)
+	s.laps = slices.Clip(s.laps)
 	s.calls = slices.Clone(s.calls)
 	s.apply(r)
 	return s, s.Next()
@@ -54,7 +60,11 @@ func Fold(records ...Record) State {
 }
 
 // Messages returns the messages of the turn that are in context, oldest first.
+// What was condensed is not among them.
 func (s State) Messages() []harness.Message { return slices.Clone(s.messages) }
+
+// Count returns how many messages of the turn are in context.
+func (s State) Count() int { return len(s.messages) }
 
 // Config returns the configuration the run began with.
 func (s State) Config() harness.RunConfig { return s.config }
@@ -68,16 +78,6 @@ func (s State) Steps() int { return s.steps }
 // Attempts returns the number of the last model attempt that was answered.
 // Attempts that failed count too, so it is at least [State.Steps].
 func (s State) Attempts() int { return s.attempts }
-
-// Answer returns the text of the turn's last assistant message.
-func (s State) Answer() string {
-	for _, m := range slices.Backward(s.messages) {
-		if m.Role == harness.RoleAssistant {
-			return m.Text()
-		}
-	}
-	return ""
-}
 
 func (s *State) apply(r Record) {
 	switch r := r.(type) {
@@ -98,17 +98,29 @@ func (s *State) apply(r Record) {
 	case Ended:
 		s.ended(r)
 	case Noted:
-		s.messages = append(s.messages, r.Message)
-		s.want = wantModel
+		s.noted(r)
+	case Condensed:
+		s.condense(r)
+	case Uncondensed:
+		s.spent = true
 	case Cut:
 		if !r.Off {
 			s.messages = append(s.messages, r.Message)
+			s.say(r.Message)
 		}
 	case Resumed:
 		s.resumed()
 	case Rested:
 		s.status = r.Status
 	}
+}
+
+// noted takes a message of the loop in.
+func (s *State) noted(r Noted) {
+	s.messages = append(s.messages, r.Message)
+	s.want = wantModel
+	s.settled = s.settled || r.Reason == ReasonPlan
+	s.goOn(r.Reason)
 }
 
 // resumed puts in doubt what had begun, and gives every recovery its full
@@ -138,6 +150,7 @@ func (s *State) answered(r Answered) {
 	s.calls, s.refuse, s.want = nil, "", wantModel
 	if r.Message != nil {
 		s.messages = append(s.messages, *r.Message)
+		s.say(*r.Message)
 		for _, c := range r.Message.Calls() {
 			s.calls = append(s.calls, call{ToolCall: c})
 		}
@@ -158,10 +171,11 @@ func (s *State) answered(r Answered) {
 		s.paused()
 	case !asked:
 		s.finish(r.Stop)
+		s.settlePlan()
 	}
 	if s.want != wantRest && s.steps >= s.limit() {
 		s.final = true
-		s.setNote("iteration_limit", noteSteps)
+		s.setNote(ReasonSteps, noteSteps)
 	}
 }
 
@@ -181,7 +195,7 @@ func (s *State) truncated(asked bool) {
 	case s.cuts > MaxTruncations:
 		s.finish(harness.StopLength)
 	case !asked:
-		s.setNote("truncated_text", noteGoOn)
+		s.setNote(ReasonText, noteGoOn)
 	}
 }
 
@@ -191,7 +205,7 @@ func (s *State) empty() {
 		s.fail(harness.StopEmpty, "empty_reply", "The model gave an empty reply three times; ask again or choose another model.")
 		return
 	}
-	s.setNote("empty_reply", noteEmpty)
+	s.setNote(ReasonEmpty, noteEmpty)
 }
 
 func (s *State) paused() {

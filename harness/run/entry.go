@@ -15,7 +15,7 @@ func entryOf(r loop.Record, at time.Time) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{At: at, Kind: enc.Kind, Data: enc.Data, Message: enc.Message}
+	e := Entry{At: at, Kind: enc.Kind, Data: enc.Data, Message: enc.Message, Condensed: enc.Condensed}
 	switch r := r.(type) {
 	case loop.Started, loop.Resumed:
 		e.Status = harness.RunRunning
@@ -45,7 +45,7 @@ func entriesOf(at time.Time, usage harness.Usage, records ...loop.Record) ([]Ent
 
 // recordOf is the inverse of entryOf.
 func recordOf(e Entry) (loop.Record, error) {
-	r, err := loop.Decode(loop.Encoded{Kind: e.Kind, Data: e.Data, Message: e.Message})
+	r, err := loop.Decode(loop.Encoded{Kind: e.Kind, Data: e.Data, Message: e.Message, Condensed: e.Condensed})
 	if err != nil {
 		return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
 	}

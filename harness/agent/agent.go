@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/agent/hook"
 	"cairn/harness/memory"
 	"cairn/harness/model"
 	"cairn/harness/policy"
@@ -89,7 +90,9 @@ type Options struct {
 	// Extensions have state that is saved and loaded with the conversation. Their
 	// names differ.
 	Extensions []Extension
-	Now        func() time.Time
+	// Hooks observe the agent's runs, in the order of the runs; see package hook.
+	Hooks []hook.Func
+	Now   func() time.Time
 	// Log is told what goes wrong beside a turn, such as a use that cannot be
 	// counted; nil means that nobody is.
 	Log *slog.Logger
@@ -100,6 +103,9 @@ type Agent struct {
 	o   Options
 	id  harness.SessionID
 	log Log
+
+	// hooks are told of all runs.
+	hooks *hook.Queue
 
 	mu      sync.Mutex
 	history []harness.Record
@@ -138,7 +144,7 @@ func New(o Options) (*Agent, error) {
 	if o.Policy == nil {
 		o.Policy = policy.Rules{Interactive: o.Approve != nil}
 	}
-	return &Agent{o: o, id: harness.SessionID(harness.NewID())}, nil
+	return &Agent{o: o, id: harness.SessionID(harness.NewID()), hooks: hook.NewQueue(o.Hooks, o.Log)}, nil
 }
 
 // Open returns an agent that continues the session's conversation, or begins
@@ -258,7 +264,7 @@ func (a *Agent) Steps() Steps {
 	c := &memory.Composer{Facts: a.o.Facts, Notes: a.o.Notes}
 	return Steps{
 		Model: a.o.Model, Info: a.o.Info, Tools: a.o.Tools, Policy: a.o.Policy, Now: a.o.Now,
-		Compose: c.Compose, Used: a.used, Limits: ownLimits{a},
+		Compose: c.Compose, Used: a.used, Limits: ownLimits{a}, Hooks: a.o.Hooks, Log: a.o.Log,
 	}
 }
 

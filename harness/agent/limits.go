@@ -92,6 +92,14 @@ func learn(err error, estimate, window int) (l lesson, ok bool) {
 	return l, true
 }
 
+// reason is the lesson in one word, for hooks.
+func (l lesson) reason() string {
+	if l.once > 0 || l.used.Reply > 0 {
+		return "reply_limit"
+	}
+	return "context_overflow"
+}
+
 // recallLimits reads once what was learned of the model before. A store that
 // cannot tell is no reason to end the turn.
 func (t *Turn) recallLimits(ctx context.Context) {
@@ -160,6 +168,7 @@ func (t *Turn) again(ctx context.Context, c loop.CallModel, was memory.Out, err 
 		t.remember(ctx, err, l.kept)
 	}
 	t.mend(l.text)
+	t.recovered(l.reason(), t.learning.repeats, out.Request.MaxOutput)
 	return out, true
 }
 

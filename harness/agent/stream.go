@@ -39,24 +39,36 @@ func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)
 	t := &Turn{
 		Steps: steps, Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before, Sink: d,
 	}
+	t.watch.queue = a.hooks
+	res, err := a.turn(ctx, t, d)
+	if err != nil {
+		res.Status, res.Stop, res.Error = harness.RunFailed, harness.StopError, &harness.RunError{Kind: "store", Text: err.Error()}
+		t.Over(ctx, res)
+		return harness.Result{}, err
+	}
+	err = a.settle(ctx)
+	t.Over(ctx, res)
+	d.Emit(harness.Event{Type: harness.EventResult, Seq: d.seq, Outcome: &res, At: a.o.Now()})
+	return res, err
+}
+
+// turn drives the turn and stores how it ended. Its error is the store's.
+func (a *Agent) turn(ctx context.Context, t *Turn, d *direct) (harness.Result, error) {
 	if err := a.carry(ctx, t, d); err != nil {
 		if ctx.Err() == nil {
-			return harness.Result{}, err
+			return d.result(), err
 		}
 		records := loop.Cancel(d.state, t.Partial(), a.o.Info.ID, false, harness.StopCancelled)
 		if _, err := d.Put(ctx, t.Lost(), records...); err != nil {
-			return harness.Result{}, err
+			return d.result(), err
 		}
 	} else if half, ok := loop.HalfAnswer(t.Partial(), a.o.Info.ID); ok && d.rest.Status == harness.RunFailed {
 		half.Mark = harness.MarkIncomplete
 		if _, err := d.Put(ctx, harness.Usage{}, loop.Cut{Message: half}); err != nil {
-			return harness.Result{}, err
+			return d.result(), err
 		}
 	}
-	res := d.result()
-	err = a.settle(ctx)
-	d.Emit(harness.Event{Type: harness.EventResult, Seq: d.seq, Outcome: &res, At: a.o.Now()})
-	return res, err
+	return d.result(), nil
 }
 
 // carry drives the turn to its end, with the decisions that it waits for.

@@ -3,10 +3,12 @@ package agent
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/agent/hook"
 	"cairn/harness/loop"
 	"cairn/harness/memory"
 	"cairn/harness/model"
@@ -18,7 +20,7 @@ import (
 const DefaultReply = 32_000
 
 // Steps are the parts with which commands of the loop are carried out. A [Turn]
-// needs all but Used and Limits; an [Agent] and the engine of package run fill in what is
+// needs all but Used, Limits, Hooks and Log; an [Agent] and the engine of package run fill in what is
 // left out.
 type Steps struct {
 	Model model.Model
@@ -34,7 +36,11 @@ type Steps struct {
 	// Limits remembers what refusals taught about models; nil means that it is
 	// known within the stretch of the run only.
 	Limits harness.Limits
-	Now    func() time.Time
+	// Hooks observe the turn; see package hook. What goes wrong with them is told
+	// to Log, nil for nobody.
+	Hooks []hook.Func
+	Log   *slog.Logger
+	Now   func() time.Time
 }
 
 // Stored says where a record went: its number in the run's journal and, if it
@@ -80,6 +86,7 @@ type Turn struct {
 	// came in it: what it costs is told at its end only.
 	sent, heard bool
 	learning    learning
+	watch       watch
 }
 
 // half is the half answer that is under way: written by the stream, read by
@@ -143,6 +150,7 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 	if t.Soft == nil {
 		t.Soft = ctx
 	}
+	t.enter(ctx, s)
 	cmd := s.Next()
 	for {
 		if err := t.Soft.Err(); err != nil && !over(cmd) {
@@ -197,19 +205,23 @@ func (t *Turn) later(r loop.Record) {
 // put stores records, and those that were kept for later before them.
 func (t *Turn) put(ctx context.Context, u harness.Usage, records ...loop.Record) error {
 	all := append(t.pending, records...)
-	if _, err := t.Sink.Put(ctx, u, all...); err != nil {
+	stored, err := t.Sink.Put(ctx, u, all...)
+	if err != nil {
 		return err
 	}
 	t.pending = nil
 	for _, r := range records {
+		t.saw(r)
 		t.state, _ = loop.Step(t.state, r)
 	}
+	t.kept(stored, all)
 	return nil
 }
 
 // callModel asks the model. A refusal that teaches a limit is followed by a
 // smaller request at once.
 func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
+	t.iterates(c.Step)
 	t.recallLimits(ctx)
 	out, err := t.compose(ctx, c)
 	if err != nil {
@@ -222,6 +234,7 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 		t.Attempt++
 		t.half.reset(t.Attempt)
 		t.sent, t.heard = true, false
+		t.asks(out)
 		reply, err := t.Steps.Model.Stream(ctx, out.Request, t.delta)
 		if err == nil {
 			return t.answered(ctx, c, out, reply)
@@ -286,6 +299,7 @@ func (t *Turn) reply(grow int) int {
 // here, on the screen and on disk alike.
 func (t *Turn) delta(d model.Delta) {
 	t.heard = t.heard || d.Kind == model.DeltaText || d.Kind == model.DeltaThinking || d.Kind == model.DeltaProgress
+	t.heardOf(d)
 	e := harness.Event{Session: t.Session, Run: t.Run, Attempt: t.Attempt, At: t.Steps.Now()}
 	switch d.Kind {
 	case model.DeltaText:

@@ -244,6 +244,7 @@ func (a *active) drive(ctx context.Context) {
 		res.Error = &harness.RunError{Kind: kindOf(err), Text: err.Error()}
 	}
 	a.local.leave(a, err)
+	a.turn.Over(ctx, res)
 	a.finish(res, err)
 }
 

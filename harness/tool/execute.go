@@ -35,7 +35,7 @@ func (s *Set) Execute(ctx context.Context, t Tool, call harness.ToolCall, c Call
 	}
 	r := s.repeat(ctx, t, c)
 	r.CallID, r.Name = call.ID, call.Name
-	return s.bound(ctx, c, r)
+	return s.bound(ctx, c, r, t.Whole)
 }
 
 // repeat calls the tool, again if that is worth it and does no harm.

@@ -44,6 +44,9 @@ func WithRetry(r Retry) Option { return func(t *Tool) { t.Retry = r } }
 // Question makes the tool one that asks the person, as [Tool] says.
 func Question() Option { return func(t *Tool) { t.Question = true } }
 
+// Whole keeps the results of the tool in the conversation, as [Tool] says.
+func Whole() Option { return func(t *Tool) { t.Whole = true } }
+
 // Sequential makes the calls of one reply run one after the other.
 func Sequential() Option { return func(t *Tool) { t.Sequential = true } }
 

@@ -18,7 +18,14 @@ const (
 	// characters at most in all.
 	previewLines = 20
 	previewSize  = 3_000
+	// maxWhole is the longest result of a tool that is [Tool.Whole].
+	maxWhole = 52_000
+	// shownSum is how many digits of a sha256 a model is shown.
+	shownSum = 16
 )
+
+// ReadResult is the name of the tool that pages kept results.
+const ReadResult = "read_tool_result"
 
 // Artifacts keeps large results out of conversations.
 type Artifacts interface {
@@ -28,17 +35,24 @@ type Artifacts interface {
 
 // bound makes a result fit a conversation: without secrets, valid text, and a
 // preview if it is too long, with the whole of it kept apart.
-func (s *Set) bound(ctx context.Context, c Call, r harness.ToolResult) harness.ToolResult {
+func (s *Set) bound(ctx context.Context, c Call, r harness.ToolResult, whole bool) harness.ToolResult {
 	if s.Redact != nil {
 		r.Text = s.Redact(r.Text)
 	}
 	raw := r.Text
 	r.Text = strings.ToValidUTF8(raw, replacement)
 	count := utf8.RuneCountInString(r.Text)
-	if count <= MaxResult {
+	switch {
+	case count <= MaxResult, whole && count <= maxWhole:
+		return r
+	case whole:
+		r.Text = Clip(r.Text, maxWhole) + "\n(The rest is left out.)"
 		return r
 	}
-	size := fmt.Sprintf("%d characters in %d lines", count, strings.Count(r.Text, "\n")+1)
+	size := fmt.Sprintf("%d characters in one line", count)
+	if lines := strings.Count(strings.TrimSuffix(r.Text, "\n"), "\n") + 1; lines > 1 {
+		size = fmt.Sprintf("%d characters in %d lines", count, lines)
+	}
 	if s.Artifacts == nil {
 		r.Text = fmt.Sprintf("(The result was too long: %s. This is its beginning and end; the rest was not kept.)\n%s", size, bothEnds(r.Text))
 		return r
@@ -53,8 +67,17 @@ func (s *Set) bound(ctx context.Context, c Call, r harness.ToolResult) harness.T
 		return r
 	}
 	r.Artifact = sum
-	r.Text = fmt.Sprintf("(The result was too long: %s. This is its beginning and end; the whole is stored as %s.)\n%s", size, sum, Preview(r.Text))
+	r.Text = fmt.Sprintf("(The result was too long: %s. This is its beginning and end; the whole is stored%s.)\n%s", size, s.where(sum), Preview(r.Text))
 	return r
+}
+
+// where says how the model gets at what is kept.
+func (s *Set) where(sum string) string {
+	short := sum[:min(len(sum), shownSum)]
+	if _, ok := s.find(ReadResult); ok {
+		return fmt.Sprintf(": read or search it with %s and the id %s", ReadResult, short)
+	}
+	return " as " + short
 }
 
 // Preview returns the first and last 20 lines of a text, at most 3,000

@@ -271,7 +271,7 @@ func failed(c harness.ToolCall, text string) *harness.ToolResult {
 func (s *Set) Run(ctx context.Context, call harness.ToolCall, c Call) harness.ToolResult {
 	t, input, refusal := s.Prepare(call)
 	if refusal != nil {
-		return s.bound(ctx, c, *refusal)
+		return s.bound(ctx, c, *refusal, false)
 	}
 	c.Input = input
 	return s.Execute(ctx, t, call, c)

@@ -22,21 +22,42 @@ func Clip(s string, n int) string {
 	return s[:end]
 }
 
+// lead is how many characters before a place are read to find the clusters there,
+// because the first one may begin in the middle of one.
+const lead = 64
+
+// Boundary returns the last place at or before a place in s that is between two
+// grapheme clusters.
+func Boundary(s string, at int) int {
+	if at <= 0 || at >= len(s) {
+		return max(0, min(at, len(s)))
+	}
+	from := back(s, at, lead)
+	for g := graphemes.FromString(s[from:]); g.Next(); {
+		if from+g.End() > at {
+			return from + g.Start()
+		}
+	}
+	return at
+}
+
+// back returns the place n characters before a place in s, or a little more
+// where that would part a flag.
+func back(s string, at, n int) int {
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
+	}
+	return pairFlags(s, at)
+}
+
 // clipTail returns the end of s, at most n characters, cut between grapheme
 // clusters.
 func clipTail(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	// A few clusters more than needed are read, because the first one may
-	// begin in the middle of one.
-	const lead = 64
-	from := len(s)
-	for count := 0; count < n+lead && from > 0; count++ {
-		_, size := utf8.DecodeLastRuneInString(s[:from])
-		from -= size
-	}
-	from = pairFlags(s, from)
+	from := back(s, len(s), n+lead)
 	var starts []int
 	for g := graphemes.FromString(s[from:]); g.Next(); {
 		starts = append(starts, from+g.Start())

@@ -132,6 +132,9 @@ type Tool struct {
 	// somebody can be, whatever else allows it, and no consent stands for it;
 	// Run is called only where nobody can be asked, and tells the model so.
 	Question bool
+	// Whole says that results go into the conversation as they are and are never
+	// kept apart, up to 52,000 characters: for a tool that pages what is kept.
+	Whole bool
 	// Run does it. Its error becomes a failed result of that one line.
 	Run func(ctx context.Context, c Call) (string, error)
 }

@@ -1,5 +1,5 @@
 // Package standard puts the tools together that cairn itself offers: memory,
-// files, commands, the web, questions and to-dos. The one thing to know: it
+// files, commands, the web, questions, to-dos and stored results. The one thing to know: it
 // decides nothing about consent; each tool says what it touches, and a policy
 // judges.
 package standard
@@ -15,6 +15,7 @@ import (
 	"cairn/harness/tool/ask"
 	"cairn/harness/tool/files"
 	"cairn/harness/tool/recall"
+	"cairn/harness/tool/result"
 	"cairn/harness/tool/shell"
 	"cairn/harness/tool/web"
 )
@@ -32,6 +33,9 @@ type Options struct {
 	// History is where earlier conversations are searched; without its Search
 	// there is no tool for it.
 	History recall.History
+	// Artifacts keep results that are too long for a conversation; without them
+	// the rest of such a result is lost, and there is no tool to read it.
+	Artifacts harness.Artifacts
 	// Roots are directories besides the working one that files may be in.
 	Roots []string
 	// Env are names of further environment variables that commands get.
@@ -53,6 +57,10 @@ type Options struct {
 // New returns a set of the tools. A name in Off that no tool has is an error.
 func New(o Options) (*tool.Set, error) {
 	set := &tool.Set{Log: o.Log, Grace: o.Grace}
+	var kept result.Reader
+	if o.Artifacts != nil {
+		set.Artifacts, kept = o.Artifacts, o.Artifacts
+	}
 	if len(o.Secrets) > 0 {
 		set.Redact = tool.NewRedactor(o.Secrets).Redact
 	}
@@ -63,23 +71,26 @@ func New(o Options) (*tool.Set, error) {
 		func() error { return shell.Register(set, shell.Options{Env: o.Env, Timeout: o.CommandTimeout}) },
 		func() error { return web.Register(set, web.Options{AllowPrivate: o.PrivateAddresses}) },
 		func() error { return ask.Register(set) },
+		func() error { return result.Register(set, kept) },
 	} {
 		if err := register(); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range o.Off {
-		if !set.Remove(name) && !memoryTool(name) {
+		if !set.Remove(name) && !sometimes(name) {
 			return nil, fmt.Errorf("switch off tool %q: %w", name, harness.ErrNotFound)
 		}
 	}
 	return set, nil
 }
 
-// memoryTool reports whether a tool is there only with a memory.
-func memoryTool(name string) bool { return slices.Contains(memoryTools(), name) }
+// sometimes reports whether a tool is there only with a store for it.
+func sometimes(name string) bool {
+	return name == tool.ReadResult || slices.Contains(memoryTools(), name)
+}
 
-// memoryTools are the names of those.
+// memoryTools are the names of those that are there only with a memory.
 func memoryTools() []string { return append(recall.Tools(), recall.HistoryTool) }
 
 // Names returns the names of all tools that a set of this package may have.
@@ -88,5 +99,5 @@ func Names() []string {
 	if err != nil {
 		return nil // no shell, for one: nothing to check names against
 	}
-	return append(memoryTools(), set.Names()...)
+	return slices.Concat(memoryTools(), set.Names(), []string{tool.ReadResult})
 }

@@ -15,11 +15,22 @@ import (
 	"cairn/storage/mem"
 )
 
+// shelf has nothing and takes nothing.
+type shelf struct{}
+
+func (shelf) Put(context.Context, harness.SessionID, []byte) (string, error) {
+	return "", harness.ErrNotFound
+}
+
+func (shelf) Get(context.Context, harness.SessionID, string) ([]byte, error) {
+	return nil, harness.ErrNotFound
+}
+
 func TestAllToolsAreThereUnlessSwitchedOff(t *testing.T) {
 	t.Parallel()
 	m := mem.New(nil)
 	all, err := standard.New(standard.Options{
-		Facts: m.Facts(), Notes: m.Notes(),
+		Facts: m.Facts(), Notes: m.Notes(), Artifacts: shelf{},
 		History: recall.History{Search: m.Searcher(), Sessions: m.Sessions(), Transcript: m.Transcript()},
 	})
 	if err != nil {
@@ -28,11 +39,14 @@ func TestAllToolsAreThereUnlessSwitchedOff(t *testing.T) {
 	if names := standard.Names(); !slices.Equal(names, all.Names()) {
 		t.Errorf("the names are %v, the tools %v", names, all.Names())
 	}
-	less, err := standard.New(standard.Options{Off: []string{"run_command", "save_memory", "search_history"}})
+	if all.Artifacts == nil {
+		t.Error("long results are kept nowhere")
+	}
+	less, err := standard.New(standard.Options{Off: []string{"run_command", "save_memory", "search_history", "read_tool_result"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, gone := range []string{"run_command", "save_memory", "recall_memories", "forget_memory", "search_history"} {
+	for _, gone := range []string{"run_command", "save_memory", "recall_memories", "forget_memory", "search_history", "read_tool_result"} {
 		if slices.Contains(less.Names(), gone) {
 			t.Errorf("%s is offered", gone)
 		}

@@ -129,11 +129,16 @@ func (b Box) Insert(s string) Box {
 // Paste puts s at the caret, folded if it is long. CRLF and CR become LF;
 // every other character stays, to be sent as it came.
 func (b Box) Paste(s string) Box {
-	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	s = LineEnds(s)
 	if len(s) > foldBytes || strings.Count(s, "\n") > foldLines {
 		return b.mark().put([]piece{{text: s, fold: true}})
 	}
 	return b.mark().Insert(s).rest()
+}
+
+// LineEnds is a text as [Box.Paste] takes it.
+func LineEnds(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
 // SetText replaces everything by s, with the caret at its end. The text that

@@ -1,0 +1,252 @@
+package attach
+
+import (
+	"context"
+	"strings"
+
+	"cairn/themes"
+	"cairn/ui/render"
+	"cairn/ui/widget"
+)
+
+// Actions of the list's keys.
+const (
+	actUp     = "files.up"
+	actDown   = "files.down"
+	actChoose = "files.choose"
+	actClose  = "files.close"
+)
+
+// offClosed is why the list's keys are off.
+const offClosed = "no list of files is open"
+
+// Bindings are the keys of the list of files, which are in force while it is
+// open.
+func (t Tray) Bindings() []render.Binding {
+	off := offClosed
+	if t.Open() {
+		off = ""
+	}
+	b := func(action, help string, keys ...string) render.Binding {
+		return render.Binding{Action: action, Keys: keys, Help: help, Group: "Files", Off: off}
+	}
+	return []render.Binding{
+		b(actUp, "the file above", "up", "ctrl+p"),
+		b(actDown, "the file below", "down", "ctrl+n"),
+		b(actChoose, "mention the file; go into a directory", "tab", "enter"),
+		b(actClose, "close the list", "esc"),
+	}
+}
+
+// list is the list of files behind an @ that is being typed.
+type list struct {
+	// on says that the caret stands in a mention, typed; shut that the person
+	// closed the list for it.
+	on    bool
+	typed Mention
+	shut  bool
+
+	// dir is the directory that paths are of, once known.
+	dir   string
+	known bool
+	more  bool
+	paths []string
+	// rows fit query; at is the one chosen, top the first shown.
+	rows    []string
+	query   string
+	at, top int
+
+	// asked and ranking number the listing and the ranking that are wanted; what
+	// comes from an older one is too late. The contexts end them.
+	asked, ranking int
+	stopAsk, stop  context.CancelFunc
+	busy           bool
+}
+
+// Open reports whether a list of files is shown.
+func (t Tray) Open() bool { return t.list.on && !t.list.shut && len(t.list.rows) > 0 }
+
+// deep reports whether all that is below a directory is listed: below the
+// working directory, but not of everything there is.
+func deep(dir string) bool {
+	return !strings.HasPrefix(dir, "/") && !strings.HasPrefix(dir, "~") && !strings.HasPrefix(dir, "../") && !strings.Contains(dir, `:`)
+}
+
+// follow follows what is typed in the line up to the caret.
+func (t Tray) follow(line string) (Tray, Work) {
+	m, ok := Open(line)
+	if !ok || t.files.List == nil {
+		return t.close(), nil
+	}
+	if !t.list.on || t.list.typed.From != m.From || len(m.Path) < len(t.list.typed.Path) {
+		t.list.shut = false
+	}
+	t.list.on, t.list.typed = true, m
+	if t.list.shut {
+		return t, nil
+	}
+	dir, name := split(m.Path)
+	if !t.list.known || dir != t.list.dir {
+		return t.ask(dir)
+	}
+	if name == t.list.query || t.list.busy {
+		return t, nil
+	}
+	return t.rank(name)
+}
+
+// close forgets the list.
+func (t Tray) close() Tray {
+	if t.list.stopAsk != nil {
+		t.list.stopAsk()
+	}
+	if t.list.stop != nil {
+		t.list.stop()
+	}
+	t.list = list{asked: t.list.asked, ranking: t.list.ranking}
+	return t
+}
+
+// ask lists a directory. What is typed meanwhile does not make it begin again.
+func (t Tray) ask(dir string) (Tray, Work) {
+	if t.list.busy && t.list.dir == dir {
+		return t, nil
+	}
+	typed := t.list.typed
+	t = t.close()
+	ctx, stop := context.WithCancel(t.ctx)
+	t.list.on, t.list.typed, t.list.dir, t.list.busy, t.list.stopAsk = true, typed, dir, true, stop
+	t.list.asked++
+	n, files := t.list.asked, t.files
+	_, name := split(typed.Path)
+	return t, func() Done {
+		paths, more, err := files.List(ctx, dir, deep(dir))
+		rows := ranked(ctx, paths, name)
+		return func(t Tray) (Tray, Work) {
+			if n != t.list.asked || !t.list.on {
+				return t, nil
+			}
+			stop()
+			t.list.busy, t.list.known, t.list.stopAsk = false, true, nil
+			if err != nil && !noFile(err) { // a directory that is none has nothing to choose
+				t.told = append(t.told, "the files of "+dir+" cannot be listed: "+err.Error())
+			}
+			t.list.paths, t.list.more = paths, more
+			return t.show(rows, name)
+		}
+	}
+}
+
+// rank looks for what fits in what was listed. The next key ends it.
+func (t Tray) rank(name string) (Tray, Work) {
+	if t.list.stop != nil {
+		t.list.stop()
+	}
+	ctx, stop := context.WithCancel(t.ctx)
+	t.list.stop = stop
+	t.list.ranking++
+	n, asked, paths := t.list.ranking, t.list.asked, t.list.paths
+	return t, func() Done {
+		rows := ranked(ctx, paths, name)
+		return func(t Tray) (Tray, Work) {
+			if n != t.list.ranking || asked != t.list.asked || !t.list.on {
+				return t, nil
+			}
+			stop()
+			t.list.stop = nil
+			return t.show(rows, name)
+		}
+	}
+}
+
+// show takes the rows of a query, and looks again if another one was typed
+// meanwhile.
+func (t Tray) show(rows []string, query string) (Tray, Work) {
+	t.list.rows, t.list.query, t.list.at, t.list.top = rows, query, 0, 0
+	if _, name := split(t.list.typed.Path); name != query && !t.list.shut {
+		return t.rank(name)
+	}
+	return t, nil
+}
+
+// Choice is what a key of the list does to the text: Text takes the place of the
+// Back bytes before the caret.
+type Choice struct {
+	Back int
+	Text string
+}
+
+// Do carries out an action of [Tray.Bindings]. Ok is false if it is none of
+// them, or if the key is to do what it does elsewhere: nothing that is listed
+// fits what is typed.
+func (t Tray) Do(action string) (next Tray, chosen *Choice, ok bool) {
+	switch action {
+	case actUp:
+		t.list.at = (t.list.at + len(t.list.rows) - 1) % max(len(t.list.rows), 1)
+	case actDown:
+		t.list.at = (t.list.at + 1) % max(len(t.list.rows), 1)
+	case actClose:
+		t.list.shut = true
+	case actChoose:
+		return t.choose()
+	default:
+		return t, nil, false
+	}
+	return t, nil, true
+}
+
+// choose puts the chosen path into the text.
+func (t Tray) choose() (Tray, *Choice, bool) {
+	if _, name := split(t.list.typed.Path); name != t.list.query { // typed faster than listed
+		t.list.rows, t.list.query, t.list.at, t.list.top = ranked(t.ctx, t.list.paths, name), name, 0, 0
+	}
+	if len(t.list.rows) == 0 {
+		return t, nil, false
+	}
+	p := t.list.dir + t.list.rows[t.list.at]
+	mention, ok := Write(p)
+	if !ok {
+		return t, nil, false
+	}
+	if strings.HasSuffix(p, "/") { // its own files are to choose from next
+		mention = strings.TrimSuffix(mention, `"`)
+	} else {
+		mention += " "
+	}
+	return t, &Choice{Back: t.list.typed.To - t.list.typed.From, Text: mention}, true
+}
+
+// Rows draws the list: at most height rows of at most width cells.
+func (t Tray) Rows(theme *themes.Theme, width, height int) []string {
+	n := t.Height(height)
+	if n == 0 {
+		return nil
+	}
+	top := widget.Scroll(t.list.top, t.list.at, len(t.list.rows), n)
+	var out []string
+	for i := top; i < top+n; i++ {
+		sign, paint := "  ", theme.Paints.Muted
+		if i == t.list.at {
+			sign, paint = theme.Paints.Accent.On(">")+" ", theme.Paints.Selected
+		}
+		out = append(out, render.Truncate(sign+paint.On(shortened(render.SafeLine(t.list.dir+t.list.rows[i]), width-2, theme.Ornaments.Ellipsis)), width, ""))
+	}
+	return out
+}
+
+// Height is how many rows the list takes of those there are.
+func (t Tray) Height(most int) int {
+	if !t.Open() {
+		return 0
+	}
+	return max(min(len(t.list.rows), most), 0)
+}
+
+// shortened is a path whose beginning is left out where it is too wide: the name
+// is at its end.
+func shortened(p string, width int, ellipsis string) string {
+	if render.Width(p) <= width {
+		return p
+	}
+	return widget.Around(p, max(len(p)-1, 0), width, ellipsis)
+}

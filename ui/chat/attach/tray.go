@@ -1,0 +1,247 @@
+package attach
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"cairn/themes"
+	"cairn/ui/render"
+)
+
+// Work is reading to be done in a command; it changes nothing. What it found is
+// given to the tray by its Done.
+type Work func() Done
+
+// Done changes a tray by what some work found, and says what is to be done next,
+// nil for nothing.
+type Done func(Tray) (Tray, Work)
+
+// chip is a mention that is a file, or that cannot be sent for a reason.
+type chip struct {
+	Mention
+	seen Seen
+	err  error
+}
+
+// Tray follows the mentions of the text in a box: which files they are, and the
+// list that opens behind an @. It is a value; the zero value attaches nothing.
+type Tray struct {
+	ctx   context.Context
+	files Files
+	list  list
+
+	// chips are those of the text that was looked at last; seen are all files as
+	// they were when they were first looked at for this message.
+	chips []chip
+	seen  map[string]Seen
+	// looking says that a look is under way, and dirty that the text changed since.
+	looking, dirty bool
+	text           func() string
+	since          time.Time // when a text that was restored was written
+	told           []string
+}
+
+// NewTray returns a tray over files; what it reads ends with ctx.
+func NewTray(ctx context.Context, files Files) Tray { return Tray{ctx: ctx, files: files} }
+
+// Input is what is in the box.
+type Input struct {
+	// Text makes the whole text. It is called in a command.
+	Text func() string
+	// Line is the line of the caret up to the caret.
+	Line string
+	// Any says that there is an @ somewhere in the text.
+	Any bool
+	// Changed says that the text is not what it was. Else only the caret moved.
+	Changed bool
+}
+
+// Typed follows a change of the box.
+func (t Tray) Typed(in Input) (Tray, []Work) {
+	if !t.files.On() {
+		return t, nil
+	}
+	t, listing := t.follow(in.Line)
+	works := []Work{listing}
+	if in.Changed {
+		var look Work
+		t, look = t.look(in.Text, in.Any)
+		works = append(works, look)
+	}
+	return t, slices.DeleteFunc(works, func(w Work) bool { return w == nil })
+}
+
+// Restored says that the text in the box was written until some time ago: what
+// became of its files since is told.
+func (t Tray) Restored(at time.Time) Tray {
+	t.since = at
+	return t
+}
+
+// Told returns what is to be said, once.
+func (t Tray) Told() (Tray, string) {
+	told := strings.Join(t.told, "; ")
+	t.told = nil
+	return t, told
+}
+
+// Seen are the files as they were shown.
+func (t Tray) Seen() map[string]Seen { return t.seen }
+
+// look looks at the files that the text mentions. One look at a time.
+func (t Tray) look(text func() string, there bool) (Tray, Work) {
+	if !there {
+		t.chips, t.seen, t.dirty, t.since = nil, nil, false, time.Time{}
+		return t, nil
+	}
+	t.text = text
+	if t.looking {
+		t.dirty = true
+		return t, nil
+	}
+	t.looking, t.dirty = true, false
+	ctx, files, seen, since := t.ctx, t.files, t.seen, t.since
+	return t, func() Done {
+		chips, gone := files.chips(ctx, text(), seen)
+		return func(t Tray) (Tray, Work) {
+			t.looking = false
+			if t.text == nil {
+				return t, nil
+			}
+			t = t.put(chips)
+			if !since.IsZero() && since.Equal(t.since) {
+				t = t.compare(gone)
+			}
+			if t.dirty {
+				return t.look(t.text, true)
+			}
+			return t, nil
+		}
+	}
+}
+
+// put takes what was found.
+func (t Tray) put(chips []chip) Tray {
+	t.chips, t.seen = chips, maps.Clone(t.seen)
+	for _, c := range chips {
+		if _, known := t.seen[c.Path]; !known && c.err == nil {
+			if t.seen == nil {
+				t.seen = map[string]Seen{}
+			}
+			t.seen[c.Path] = c.seen
+		}
+	}
+	return t
+}
+
+// compare tells what became of the files of a restored text.
+func (t Tray) compare(gone []string) Tray {
+	for _, c := range t.chips {
+		if c.err == nil && c.seen.Modified.After(t.since) {
+			t.told = append(t.told, "@"+c.Path+" changed since you wrote this")
+		}
+	}
+	for _, p := range gone {
+		if strings.Contains(p, "/") || path.Ext(p) != "" { // else it may be a name
+			t.told = append(t.told, "@"+p+" is no file now: it would be sent as text only")
+		}
+	}
+	t.since = time.Time{}
+	return t
+}
+
+// chips looks at the files that a text mentions. What was seen before is not
+// looked at again; gone are the mentions of no file.
+func (f Files) chips(ctx context.Context, text string, known map[string]Seen) (chips []chip, gone []string) {
+	done := map[string]bool{}
+	for _, m := range Mentions(text) {
+		if done[m.Path] || len(chips) == filesMax || ctx.Err() != nil {
+			continue
+		}
+		done[m.Path] = true
+		seen, ok := known[m.Path]
+		var err error
+		if !ok {
+			seen, err = f.Look(ctx, m.Path)
+		}
+		if noFile(err) {
+			gone = append(gone, m.Path)
+			continue
+		}
+		chips = append(chips, chip{m, seen, err})
+	}
+	return chips, gone
+}
+
+// Pasted looks at a paste that may be nothing but paths. Found is called in the
+// command with the text that is to stand in its place, if all of them exist.
+func (t Tray) Pasted(paste string, found func(text string)) func() {
+	readings := Paths(paste)
+	if !t.files.On() || len(readings) == 0 {
+		return nil
+	}
+	ctx, files := t.ctx, t.files
+	return func() {
+		for _, paths := range readings {
+			if text, ok := files.mentions(ctx, paths); ok {
+				found(text)
+				return
+			}
+		}
+	}
+}
+
+// mentions are the mentions of paths, if all of them are files.
+func (f Files) mentions(ctx context.Context, paths []string) (string, bool) {
+	var b strings.Builder
+	for _, p := range paths {
+		mention, ok := Write(p)
+		if _, err := f.Look(ctx, p); !ok || noFile(err) || ctx.Err() != nil {
+			return "", false
+		}
+		b.WriteString(mention + " ")
+	}
+	return b.String(), true
+}
+
+// Last is the last attachment in a text, to be taken out of it.
+func (t Tray) Last(text string) (Mention, bool) {
+	for _, m := range slices.Backward(Mentions(text)) {
+		if slices.ContainsFunc(t.chips, func(c chip) bool { return c.Path == m.Path }) {
+			return m, true
+		}
+	}
+	return Mention{}, false
+}
+
+// Any reports whether something is attached, or would be but for a reason.
+func (t Tray) Any() bool { return len(t.chips) > 0 }
+
+// Line draws what is attached on one line of at most width cells; it is empty if
+// nothing is.
+func (t Tray) Line(theme *themes.Theme, width int) string {
+	line, used := "", 0
+	for i, c := range t.chips {
+		text, paint := "["+Words(c.seen.File, c.seen.Text)+"]", theme.Paints.Accent
+		if c.err != nil {
+			text, paint = "["+render.SafeLine((&RefusedError{c.Path, c.err}).reason())+"]", theme.Paints.Error
+		}
+		more := ""
+		if rest := len(t.chips) - i - 1; rest > 0 {
+			more = fmt.Sprintf(" +%d", rest)
+		}
+		room := width - used - 2
+		if i > 0 && render.Width(text)+render.Width(more) > room {
+			return line + theme.Paints.Muted.On(fmt.Sprintf(" +%d", len(t.chips)-i))
+		}
+		text = render.Truncate(text, max(room-render.Width(more), 1), theme.Ornaments.Ellipsis)
+		line += "  " + paint.On(text)
+		used += 2 + render.Width(text)
+	}
+	return render.Truncate(line, width, "")
+}

@@ -217,3 +217,12 @@ func TestThePlainThemeIsASCII(t *testing.T) {
 		}
 	}
 }
+
+// must is the theme for a random test.
+func must(tb rapid.TB) *themes.Theme {
+	th, err := themes.Load("dark", true, themes.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return th
+}

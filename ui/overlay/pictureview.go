@@ -32,7 +32,7 @@ type kind struct {
 	paint      themes.Paint
 }
 
-// kinds are all kinds in the order of the bar, free room last.
+// kinds are all kinds in the order of the bar.
 func (p Picture) kinds(t *themes.Theme) []kind {
 	o := t.Paints
 	return []kind{
@@ -45,8 +45,8 @@ func (p Picture) kinds(t *themes.Theme) []kind {
 		{"a", "answers", p.Answers, o.Assistant},
 		{"x", "tool results", p.Results, o.Code},
 		{"f", "files", p.Files, o.Quote},
-		{"=", "kept for the reply", p.Reply, o.Muted},
 		{freeMark, "free", p.Free(), o.Muted},
+		{"=", "kept for the reply", p.Reply, o.Muted},
 	}
 }
 
@@ -126,14 +126,15 @@ func (c Context) bar(width int) []string {
 	upTo, drawn := 0, 0
 	for _, k := range p.kinds(t) {
 		upTo += k.tokens
-		end := min(int((int64(upTo)*int64(room)+int64(p.Window)-1)/int64(p.Window)), room)
-		if k.mark == freeMark {
-			end = room
+		end := min(int(int64(upTo)*int64(room)/int64(p.Window)), room)
+		if k.tokens > 0 {
+			end = min(max(end, drawn+1), room)
 		}
 		n := max(end-drawn, 0)
 		b.WriteString(k.paint.On(strings.Repeat(k.mark, n)))
 		drawn += n
 	}
+	b.WriteString(strings.Repeat(freeMark, room-drawn))
 	out := []string{" [" + b.String() + "]"}
 	if p.Trigger > 0 && p.Trigger <= p.Window {
 		at := min(int(int64(p.Trigger)*int64(room)/int64(p.Window)), room-1)

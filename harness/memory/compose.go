@@ -2,8 +2,9 @@ package memory
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"cairn/harness"
@@ -20,6 +21,11 @@ type Composer struct {
 	// RecallBudget bounds recalled text in tokens; 0 means
 	// [DefaultRecallBudget]. With a small window it is an eighth of that.
 	RecallBudget int
+	// Artifacts has the bytes of files that are stored apart; nil means that such
+	// files are only named.
+	Artifacts Files
+
+	cache cache
 }
 
 // In is what a request is built from.
@@ -41,12 +47,17 @@ type In struct {
 	// Condensed is what this turn condensed last, nil if it did not. What that
 	// took out of the turn itself is not in Turn any more.
 	Condensed *harness.Condensed
-	// Turn are the messages after History, stored or not, each once.
-	Turn  []harness.Message
-	Tools []model.ToolSpec
-	Info  model.Info
-	// MaxOutput bounds the reply in tokens; 0 means the model's own limit.
+	// Turn are the messages after History, stored or not, each once. TurnRecords
+	// are their record numbers, 0 or missing where they are not known.
+	Turn        []harness.Message
+	TurnRecords []int
+	Tools       []model.ToolSpec
+	Info        model.Info
+	// MaxOutput bounds the reply in tokens; 0 means the model's own limit. Grow is
+	// how often it was doubled because a reply was cut: then more of the window is
+	// kept for it.
 	MaxOutput int
+	Grow      int
 }
 
 // Out is a request and what is to be known of it.
@@ -54,15 +65,24 @@ type Out struct {
 	Request model.Request
 	// Used are the ids of the facts and notes in it.
 	Used []string
-	// Dropped counts the messages given that are not in it.
-	Dropped int
+	// Dropped counts the messages given that are not in it, Unpinned the pinned
+	// ones among them, for which the window is too small.
+	Dropped  int
+	Unpinned int
 	// Cleared counts the tool results whose text was left out of it, because
 	// the last turn alone is larger than the window.
 	Cleared int
-	// Estimate is the request's size in tokens, without the reply, and Sent the
-	// same by its parts.
-	Estimate int
-	Sent     harness.Sent
+	// Estimate is the request's size in tokens, without the reply, corrected by
+	// what the provider counted before. Full is the size it would have if nothing
+	// were left out of what was given; of a history far larger than the window
+	// only that it is. A request whose Full reaches Trigger is to be condensed.
+	Estimate, Full, Trigger int
+	// Sent has the size by its parts, not corrected; Ratio is what corrects it.
+	Sent  harness.Sent
+	Ratio float64
+	// User and Assistant are parts of Sent.Messages: what was said on both sides,
+	// without what is pinned.
+	User, Assistant int
 	// RecallError says why something could not be recalled; the request is
 	// whole without it, so a damaged fact does not end a conversation.
 	RecallError error
@@ -75,7 +95,7 @@ func (c *Composer) Compose(ctx context.Context, in In) (Out, error) {
 	if err := ctx.Err(); err != nil {
 		return Out{}, err
 	}
-	v, err := look(in)
+	v, err := Look(in)
 	if err != nil {
 		return Out{}, fmt.Errorf("compose request of session %s: %w", in.Session, err)
 	}
@@ -87,113 +107,54 @@ func (c *Composer) Compose(ctx context.Context, in In) (Out, error) {
 	for _, it := range items {
 		out.Used = append(out.Used, it.id)
 	}
-	system := in.System
-	if system == "" {
-		system = DefaultSystem
+	m := measure(in, v, situation(in, items))
+	s := m.choose(v)
+	context := situation(in, items)
+	if block := s.leftOut(m); block != "" {
+		context += "\n" + block
+		m.recalled = estimateText(context)
 	}
 	out.Request = model.Request{
-		System: system, Context: situation(in, items), Tools: in.Tools, Key: string(in.Session),
+		System: systemOf(in), Context: strings.TrimPrefix(context, "\n"), Tools: in.Tools, Key: string(in.Session),
+		Messages: Repair(own(s.messages(), in.Info.ID)),
 	}
-	out.Sent = harness.Sent{System: estimateText(system), Recalled: estimateText(out.Request.Context), Tools: estimateTools(in.Tools)}
-	fixed := out.Sent.System + out.Sent.Recalled + out.Sent.Tools
-	msgs, cleared, dropped := v.fit(windowOf(in.Info) - replyBudget(in.MaxOutput, in.Info) - fixed)
-	out.Request.Messages = Repair(own(msgs, in.Info.ID))
-	out.Cleared, out.Dropped = cleared, dropped
-	for i := range out.Request.Messages {
-		out.Sent.Messages += estimate(&out.Request.Messages[i])
+	if err := c.fill(ctx, in.Session, out.Request.Messages); err != nil {
+		return Out{}, err
 	}
-	out.Estimate = fixed + out.Sent.Messages
-	out.Request.MaxOutput = fitReply(in.MaxOutput, out.Estimate, in.Info)
-	out.Sent.Count, out.Sent.Dropped, out.Sent.Cleared, out.Sent.Reply = len(out.Request.Messages), dropped, cleared, out.Request.MaxOutput
+	out.account(in, m, s)
 	return out, nil
 }
 
-// view is the part of the conversation that may be in the context.
-type view struct {
-	// note stands for what was condensed.
-	note *harness.Message
-	msgs []*harness.Message
-	// before counts messages that a reset or condensing took out.
-	before int
+// systemOf is the system prompt of the request.
+func systemOf(in In) string {
+	if in.System == "" {
+		return DefaultSystem
+	}
+	return in.System
 }
 
-// look finds the messages of the context: those after the last reset, or those
-// that the last condensing kept.
-func look(in In) (view, error) {
-	floor, note, err := start(in.History)
-	if err != nil {
-		return view{}, err
+// account tells what the request carries.
+func (out *Out) account(in In, m sizes, s selection) {
+	out.Sent = harness.Sent{System: m.system, Recalled: m.recalled, Tools: m.tools}
+	for i := range out.Request.Messages {
+		out.Sent.Messages += estimate(&out.Request.Messages[i])
 	}
-	v := view{note: note, msgs: make([]*harness.Message, 0, len(in.History)-floor+len(in.Turn))}
-	for i := range in.History {
-		r := &in.History[i]
-		switch {
-		case r.Kind != harness.RecordMessage || r.Message == nil:
-		case i < floor:
-			v.before++
-		default:
-			v.msgs = append(v.msgs, r.Message)
-		}
-	}
-	for i := range in.Turn {
-		v.msgs = append(v.msgs, &in.Turn[i])
-	}
-	return v, nil
-}
-
-// start returns the index of the first record in the context and the note that
-// stands for what was condensed.
-func start(history []harness.Record) (int, *harness.Message, error) {
-	for i := len(history) - 1; i >= 0; i-- {
-		r := &history[i]
-		switch r.Kind {
-		case harness.RecordReset:
-			return i + 1, nil, nil
-		case harness.RecordCondensed:
-			var c harness.Condensed
-			if err := json.Unmarshal(r.Data, &c); err != nil {
-				return 0, nil, fmt.Errorf("condensed record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
-			}
-			note := harness.UserText(c.Note)
-			note.Mark = harness.MarkNotice
-			for i > 0 && history[i].Seq != c.Kept {
-				i--
-			}
-			return i, &note, nil
-		default:
-		}
-	}
-	return 0, nil, nil
+	out.Ratio = m.ratio
+	out.Estimate = m.corrected(m.fixed() + out.Sent.Messages)
+	out.Full, out.Trigger = m.corrected(m.full), m.trigger
+	out.Request.MaxOutput = fitReply(in.MaxOutput, out.Estimate, in.Info)
+	out.Cleared, out.Dropped, out.Unpinned = s.cleared, s.dropped, s.unpinned
+	s.split(out)
+	out.Sent.Count, out.Sent.Dropped, out.Sent.Cleared, out.Sent.Reply = len(out.Request.Messages), s.dropped, s.cleared, out.Request.MaxOutput
+	out.Sent.Window, out.Sent.Trigger = m.window, m.trigger
 }
 
 // question is the text of the user's last message.
-func (v view) question() string {
-	for i := len(v.msgs) - 1; i >= 0; i-- {
-		if opens(v.msgs[i]) {
-			return v.msgs[i].Text()
+func (v View) question() string {
+	for _, it := range slices.Backward(v.Items) {
+		if opens(it.Message) {
+			return it.Message.Text()
 		}
 	}
 	return ""
-}
-
-// fit returns the messages that go into budget tokens, how many results were
-// cleared for it, and how many messages were left out.
-func (v view) fit(budget int) (msgs []harness.Message, cleared, dropped int) {
-	if v.note != nil {
-		budget -= estimate(v.note)
-		msgs = append(msgs, *v.note)
-	}
-	n := len(v.msgs)
-	kept, fits := window(n, func(i int) *harness.Message { return v.msgs[i] }, budget)
-	dropped = v.before + n - kept
-	tail := make([]harness.Message, 0, kept)
-	for _, m := range v.msgs[n-kept:] {
-		tail = append(tail, *m)
-	}
-	if !fits {
-		var left int
-		tail, cleared, left = shorten(tail, budget)
-		dropped += left
-	}
-	return append(msgs, tail...), cleared, dropped
 }

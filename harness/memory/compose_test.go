@@ -162,7 +162,7 @@ func TestComposeHonoursResetAndCondensed(t *testing.T) {
 	}
 	condensed := append(slices.Clone(h), harness.Record{Seq: 5, Kind: harness.RecordCondensed, Data: json.RawMessage(`{"note":"They counted.","kept":3}`)})
 	out = compose(t, &Composer{}, In{History: condensed, Turn: []harness.Message{user("now")}})
-	if got, want := sketch(out.Request.Messages), "u They counted./two\na 2\nu now"; got != want || out.Dropped != 2 {
+	if got, want := sketch(out.Request.Messages), "They counted.\n</condensed>/two\na 2\nu now"; !strings.HasSuffix(got, want) || !strings.HasPrefix(got, "u <condensed>\n") || out.Dropped != 2 {
 		t.Errorf("got\n%s\ndropped %d, want\n%s", got, out.Dropped, want)
 	}
 	broken := append(slices.Clone(h), harness.Record{Seq: 5, Kind: harness.RecordCondensed, Data: json.RawMessage(`{`)})

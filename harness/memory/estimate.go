@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -12,7 +13,16 @@ import (
 const (
 	messageTokens = 4
 	callTokens    = 12
-	fileTokens    = 1_600
+	// imageTokens is the most that an image costs: providers shrink larger ones.
+	imageTokens = 1_600
+	// pixelsPerToken is what providers count an image by.
+	pixelsPerToken = 750
+	leastImage     = 64
+	// pageTokens is a page of a document, which providers read as text and as an
+	// image; pageBytes is how large one is if they are not counted.
+	pageTokens = 2_000
+	pageBytes  = 50_000
+	maxPages   = 500
 )
 
 // Estimate guesses how many tokens a message costs, without a tokenizer or the
@@ -37,10 +47,31 @@ func estimate(m *harness.Message) int {
 			n += callTokens
 			quarters += weigh(p.Result.Text)
 		case p.Kind == harness.PartFile && p.File != nil:
-			n += fileTokens + len(p.File.Data)/256
+			n += fileTokens(p.File)
 		}
 	}
 	return n + (quarters+3)/4
+}
+
+// fileTokens guesses what a file costs by its pixels, pages or bytes.
+func fileTokens(f *harness.File) int {
+	size := max(int(f.Size), len(f.Data))
+	switch {
+	case textual(f):
+		return size/3 + callTokens
+	case strings.HasPrefix(f.MediaType, "image/"):
+		if f.Width <= 0 || f.Height <= 0 {
+			return imageTokens
+		}
+		// Beyond any real image the product could overflow.
+		return min(max(min(f.Width, 1<<15)*min(f.Height, 1<<15)/pixelsPerToken, leastImage), imageTokens)
+	default:
+		pages := f.Pages
+		if pages <= 0 {
+			pages = size/pageBytes + 1
+		}
+		return min(pages, maxPages) * pageTokens
+	}
 }
 
 // estimateText guesses the tokens of a text.

@@ -136,7 +136,7 @@ func (e *entry) add(p harness.Part) { e.msg.Parts = append(e.msg.Parts, p) }
 func (e *entry) text(p harness.Part) {
 	o := opaque(p.Opaque)
 	if strings.TrimSpace(p.Text) != "" {
-		e.add(harness.Part{Kind: harness.PartText, Text: valid(p.Text), Opaque: o})
+		e.add(harness.Part{Kind: harness.PartText, Text: valid(p.Text), File: p.File, Opaque: o})
 		return
 	}
 	if o != nil && e.msg.Role == harness.RoleAssistant {
@@ -186,7 +186,8 @@ func join(out []harness.Message, m harness.Message) []harness.Message {
 	last := &out[len(out)-1]
 	parts := m.Parts
 	a, b := &last.Parts[len(last.Parts)-1], parts[0]
-	if a.Kind == harness.PartText && b.Kind == harness.PartText && a.Opaque == nil && b.Opaque == nil {
+	plain := func(p *harness.Part) bool { return p.Kind == harness.PartText && p.Opaque == nil && p.File == nil }
+	if plain(a) && plain(&b) {
 		a.Text += "\n\n" + b.Text
 		parts = parts[1:]
 	}

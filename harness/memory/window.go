@@ -8,11 +8,13 @@ import (
 )
 
 // minReply is the least number of tokens kept for a reply, and margin what a
-// request must leave beside it because its size is only estimated.
+// request must leave beside it because its size is only estimated. replyShare is
+// the part of a window that is kept for a reply at most if none was cut.
 const (
 	minReply     = 1_024
 	margin       = 1_024
 	defaultReply = 8_192
+	replyShare   = 4
 )
 
 // Window returns how many of the newest messages go into a request of at most
@@ -49,13 +51,20 @@ func window(n int, at func(int) *harness.Message, budget int) (kept int, fits bo
 	if kept > 0 {
 		return kept, true
 	}
-	for ; i >= 0; i-- {
-		if opens(at(i)) {
-			return n - i, false
+	for j := i; j >= 0; j-- {
+		if opens(at(j)) {
+			return n - j, false
 		}
 	}
-	// No user ever spoke here: cut before whatever is not a result.
-	return max(loose, min(n, 1)), loose > 0
+	// No user ever spoke here, or what they said is condensed: cut before whatever
+	// is not a result.
+	if loose > 0 {
+		return loose, true
+	}
+	for i > 0 && at(i).Role == harness.RoleTool {
+		i--
+	}
+	return n - i, false
 }
 
 // opens reports whether a turn begins with m: a message of the user, not a
@@ -64,8 +73,11 @@ func opens(m *harness.Message) bool {
 	return m.Role == harness.RoleUser && m.Mark != harness.MarkNotice
 }
 
-// replyBudget is what the window must leave for the reply.
-func replyBudget(maxOutput int, info model.Info) int {
+// replyBudget is what the window must leave for the reply: what it may be, but
+// no more than a quarter of the window, since models that could give more hardly
+// ever do and a conversation in a small window needs the place. A reply that was
+// cut is given twice as much each time it grew, up to half of the window.
+func replyBudget(maxOutput, grow int, info model.Info) int {
 	reply := maxOutput
 	if reply <= 0 {
 		reply = info.MaxOutput
@@ -73,7 +85,11 @@ func replyBudget(maxOutput int, info model.Info) int {
 	if reply <= 0 {
 		reply = defaultReply
 	}
-	return max(1, min(reply, windowOf(info)/2))
+	share := windowOf(info) / replyShare
+	if grow > 0 {
+		share *= 2
+	}
+	return max(1, min(reply, share))
 }
 
 func windowOf(info model.Info) int {
@@ -94,45 +110,58 @@ func fitReply(maxOutput, used int, info model.Info) int {
 
 // shorten makes one turn fit that is larger than the budget. It clears tool
 // results, the oldest first and those of the last step at the end, then leaves
-// out the oldest steps. The user's own message stays whole. It returns how
-// many results it cleared and how many messages it left out.
-func shorten(turn []harness.Message, budget int) (out []harness.Message, cleared, dropped int) {
+// out the oldest steps. The user's own message stays whole, and so does what is
+// pinned. It returns how many results it cleared and how many messages it left
+// out.
+func shorten(turn []Item, budget int) (out []harness.Message, cleared, dropped int) {
 	if len(turn) == 0 {
 		return nil, 0, 0
 	}
 	used := 0
+	all := make([]harness.Message, len(turn))
 	for i := range turn {
-		used += estimate(&turn[i])
+		all[i] = *turn[i].Message
+		used += estimate(&all[i])
 	}
-	out = append(out, turn...)
-	last := len(out)
-	for last > 0 && out[last-1].Role != harness.RoleAssistant {
+	last := len(all)
+	for last > 0 && all[last-1].Role != harness.RoleAssistant {
 		last--
 	}
-	for i := 0; i < last && used > budget; i++ {
-		saved, n := clearResults(&out[i])
-		used, cleared = used-saved, cleared+n
+	reduce := func(from, to int) {
+		for i := from; i < to && used > budget; i++ {
+			if !turn[i].Pinned {
+				saved, n := clearResults(&all[i])
+				used, cleared = used-saved, cleared+n
+			}
+		}
 	}
-	from, to := 1, 1
+	reduce(0, last)
+	// A step is an answer and the results of its calls.
+	to := 1
 	for used > budget {
 		next := to + 1
-		for next < len(out) && out[next].Role != harness.RoleAssistant {
+		for next < len(all) && all[next].Role != harness.RoleAssistant {
 			next++
 		}
 		if next >= last {
 			break
 		}
 		for ; to < next; to++ {
-			used -= estimate(&out[to])
+			used -= estimate(&all[to])
 		}
 	}
-	dropped = to - from
-	out = append(out[:from], out[to:]...)
-	for i := from; i < len(out) && used > budget; i++ {
-		saved, n := clearResults(&out[i])
-		used, cleared = used-saved, cleared+n
+	out = append(out, all[0])
+	for i := 1; i < to; i++ {
+		if !turn[i].Pinned {
+			dropped++
+			continue
+		}
+		m := pinnedMessage(&all[i])
+		used += estimate(&m)
+		out = append(out, m)
 	}
-	return out, cleared, dropped
+	reduce(to, len(all))
+	return append(out, all[min(to, len(all)):]...), cleared, dropped
 }
 
 // clearResults replaces the results in m that are longer than the words that

@@ -81,9 +81,17 @@ func TestWindowWithoutAnyUser(t *testing.T) {
 	if kept := Window(nil, 10); kept != 0 {
 		t.Errorf("kept %d of none", kept)
 	}
-	if kept := Window(msgs, -1); kept != 1 {
-		t.Errorf("kept %d, want the last", kept)
+	if kept := Window(msgs, -1); kept != 2 {
+		t.Errorf("kept %d, want the last step", kept)
 	}
+}
+
+func items(msgs []harness.Message) []Item {
+	var all []Item
+	for i := range msgs {
+		all = append(all, Item{Message: &msgs[i]})
+	}
+	return all
 }
 
 func TestShortenClearsTheOldestResultsFirst(t *testing.T) {
@@ -107,7 +115,7 @@ func TestShortenClearsTheOldestResultsFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, n, dropped := shorten(turn, tc.budget)
+			out, n, dropped := shorten(items(turn), tc.budget)
 			if want := len(strings.Fields(tc.cleared)); n != want || dropped != tc.dropped {
 				t.Errorf("cleared %d, dropped %d, want %d, %d", n, dropped, want, tc.dropped)
 			}
@@ -144,8 +152,8 @@ func TestEstimateKnowsScripts(t *testing.T) {
 	if Estimate(calls("a")) <= Estimate(assistant("")) {
 		t.Error("a call costs nothing")
 	}
-	file := harness.Message{Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartFile, File: &harness.File{Data: make([]byte, 1<<20)}}}}
-	if Estimate(file) < fileTokens {
+	file := harness.Message{Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartFile, File: &harness.File{MediaType: "image/png", Data: make([]byte, 1<<20)}}}}
+	if Estimate(file) < imageTokens {
 		t.Error("a file costs nothing")
 	}
 }
@@ -153,16 +161,18 @@ func TestEstimateKnowsScripts(t *testing.T) {
 func TestReplyBudget(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		asked int
-		info  model.Info
-		want  int
+		asked, grow int
+		info        model.Info
+		want        int
 	}{
-		"asked for":        {500, model.Info{Window: 10_000, MaxOutput: 4_000}, 500},
-		"the model's own":  {0, model.Info{Window: 10_000, MaxOutput: 4_000}, 4_000},
-		"unknown":          {0, model.Info{}, defaultReply},
-		"half of a window": {0, model.Info{Window: 8_000, MaxOutput: 8_000}, 4_000},
+		"asked for":                       {500, 0, model.Info{Window: 10_000, MaxOutput: 4_000}, 500},
+		"the model's own":                 {0, 0, model.Info{Window: 100_000, MaxOutput: 4_000}, 4_000},
+		"unknown":                         {0, 0, model.Info{}, defaultReply},
+		"a quarter of a window":           {0, 0, model.Info{Window: 16_000, MaxOutput: 8_000}, 4_000},
+		"also if it is what is asked for": {8_000, 0, model.Info{Window: 16_000, MaxOutput: 8_000}, 4_000},
+		"half of it once one was cut":     {16_000, 1, model.Info{Window: 16_000, MaxOutput: 16_000}, 8_000},
 	} {
-		if got := replyBudget(tc.asked, tc.info); got != tc.want {
+		if got := replyBudget(tc.asked, tc.grow, tc.info); got != tc.want {
 			t.Errorf("%s: %d, want %d", name, got, tc.want)
 		}
 	}

@@ -1,0 +1,328 @@
+package condense
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"cairn/harness"
+	"cairn/harness/memory"
+	"cairn/harness/model"
+)
+
+const (
+	// leastKept is how many of the newest messages always stay as they are.
+	leastKept = 4
+	// leastPart is the size in tokens below which messages are not worth a call.
+	leastPart = 200
+	// A note is a share of the window at most, so that it does not grow however
+	// often it is written anew.
+	noteShare = 12
+	leastNote = 200
+	mostNote  = 8_000
+	// keepShare and askedShare are the part of the room for messages, between what
+	// every request has and the trigger, that the newest ones keep: half of it, so
+	// that the next condensing is a while off, or an eighth if a person asks.
+	keepShare  = 2
+	askedShare = 8
+)
+
+// job is one condensing under way.
+type job struct {
+	in   memory.In
+	o    Options
+	v    memory.View
+	size memory.Size
+	// cuts says before which items a cut is legal.
+	cuts []bool
+	// cost is the size of each item in tokens, corrected, 0 of those that stay in
+	// any case.
+	cost []int
+	// pruned is where results are left alone from, cleared how many results lose
+	// their text that had it, saved how many tokens that is.
+	pruned, cleared, saved int
+}
+
+// begin looks at a conversation. It returns [ErrNothing] below the trigger, and a
+// [*FixedError] if no condensing could bring it there.
+func begin(in memory.In, o Options) (*job, error) {
+	v, err := memory.Look(in)
+	if err != nil {
+		return nil, fmt.Errorf("condense session %s: %w", in.Session, err)
+	}
+	j := &job{in: in, o: o, v: v, size: memory.Measure(in, v), pruned: v.Pruned}
+	asked := o.Asked || o.Prune
+	if !asked && j.size.Full < j.size.Trigger {
+		return nil, ErrNothing
+	}
+	fixed := j.size.System + j.size.Tools + j.size.Recalled
+	if !asked && fixed >= j.size.Trigger || fixed >= j.size.Window-j.size.Reply {
+		return nil, j.fixed()
+	}
+	j.cuts = legalCuts(v.Items)
+	j.prune()
+	j.cost = make([]int, len(v.Items))
+	for i := range j.v.Items {
+		if it := &j.v.Items[i]; !it.Pinned {
+			j.cost[i] = j.tokens(memory.Estimate(*it.Message))
+		}
+	}
+	return j, nil
+}
+
+func (j *job) fixed() error {
+	e := &FixedError{
+		System: j.size.System, Tools: j.size.Tools, Recalled: j.size.Recalled, Window: j.size.Window, Reply: j.size.Reply,
+	}
+	if n := len(j.v.Items); n > 0 {
+		e.Message = j.tokens(memory.Estimate(*j.v.Items[n-1].Message))
+	}
+	return e
+}
+
+// tokens corrects an estimate.
+func (j *job) tokens(n int) int { return int(math.Ceil(float64(n) * j.size.Ratio)) }
+
+// noteRoom is how long a note may be, in tokens.
+func (j *job) noteRoom() int {
+	return min(max(min(j.size.Window, windowOf(j.o.Info))/noteShare, leastNote), mostNote)
+}
+
+func windowOf(info model.Info) int {
+	if info.Window > 0 {
+		return info.Window
+	}
+	return model.UnknownWindow
+}
+
+// before is the note so far, nil if there is none.
+func (j *job) before() *harness.Condensed { return j.v.Condensed }
+
+// noteNow is the size of the note so far in the request.
+func (j *job) noteNow() int {
+	return j.noteTokens(j.before())
+}
+
+func (j *job) noteTokens(c *harness.Condensed) int {
+	m := memory.Note(c, len(j.v.Pins))
+	if m == nil {
+		return 0
+	}
+	return j.tokens(memory.Estimate(*m))
+}
+
+// target is the cut up to which is to be condensed; 0 if none is legal or worth
+// it. It is the first that leaves as much of the newest messages as there is to be
+// place for, or else the last legal one.
+func (j *job) target() int {
+	share := keepShare
+	if j.o.Asked {
+		share = askedShare
+	}
+	place := (j.size.Trigger-j.size.System-j.size.Tools-j.size.Recalled)/share - j.noteRoom()
+	tail, best := 0, 0
+	for i := len(j.v.Items) - 1; i > 0; i-- {
+		tail += j.cost[i]
+		if !j.legal(i) {
+			continue
+		}
+		if best > 0 && tail > place {
+			break
+		}
+		best = i
+	}
+	return best
+}
+
+// legal reports whether the context may begin with the item: no call is parted
+// from its result, enough messages stay, and it is known where it is stored.
+func (j *job) legal(i int) bool {
+	return i > 0 && i <= len(j.v.Items)-leastKept && j.cuts[i] && j.v.Items[i].At.Record > 0
+}
+
+// legalCuts says for each item whether no call before it has its result at it or
+// behind it.
+func legalCuts(items []memory.Item) []bool {
+	cuts := make([]bool, len(items)+1)
+	called := map[string]int{}
+	// open is how far calls reach: the last result of each.
+	reach := make([]int, len(items))
+	for i := range items {
+		cuts[i] = items[i].Message.Role != harness.RoleTool
+		for _, p := range items[i].Message.Parts {
+			switch {
+			case p.Call != nil:
+				called[p.Call.ID] = i
+			case p.Result != nil:
+				if from, ok := called[p.Result.CallID]; ok {
+					reach[from] = max(reach[from], i)
+				}
+			}
+		}
+	}
+	last := 0
+	for i := range items {
+		cuts[i] = cuts[i] && last < i
+		last = max(last, reach[i])
+	}
+	if len(items) > 0 {
+		cuts[0] = true
+	}
+	cuts[len(items)] = true
+	return cuts
+}
+
+// plan tells what there is to do: no calls if pruning is enough.
+func (j *job) plan() (Plan, error) {
+	p := Plan{Before: j.size.Full, After: j.size.Full - j.saved, CostKnown: true}
+	enough := j.cleared > 0 && (j.o.Prune || !j.o.Asked && p.After < j.size.Trigger)
+	to := j.target()
+	if j.o.Prune || enough || sum(j.cost[:to]) < leastPart {
+		if j.cleared == 0 {
+			return Plan{}, ErrNothing
+		}
+		return p, nil
+	}
+	var usage harness.Usage
+	note := j.noteNow()
+	for from := 0; from < to; {
+		part, err := j.part(from, to)
+		if err != nil {
+			return Plan{}, err
+		}
+		p.Calls++
+		p.Messages += part.messages
+		usage.Input += int64(j.tokens(part.tokens))
+		usage.Output += int64(j.noteRoom())
+		p.After += j.noteRoom() - note - sum(j.cost[from:part.to])
+		note, from = j.noteRoom(), part.to
+		if !j.o.Asked && p.After < j.size.Trigger {
+			break
+		}
+	}
+	if j.v.Gap {
+		// What was not given takes calls of its own, and more than are made unasked.
+		p.Calls = max(p.Calls, maxCalls+1)
+	}
+	p.After = max(p.After, 0)
+	p.Tokens = int(usage.Input + usage.Output)
+	usage = j.o.Info.Cost(usage)
+	p.Cost, p.CostKnown = usage.Cost, usage.CostKnown
+	return p, nil
+}
+
+func sum(costs []int) int {
+	n := 0
+	for _, c := range costs {
+		n += c
+	}
+	return n
+}
+
+// step is the condensing that keeps the items from an index on.
+func (j *job) step(to int, note, by string, plan Plan) Step {
+	c := harness.Condensed{Before: plan.Before, Cleared: j.cleared, Asked: j.o.Asked || j.o.Prune, Focus: j.o.Focus}
+	if was := j.before(); was != nil {
+		c.Note, c.Kept, c.In, c.Pruned, c.Messages, c.Model = was.Note, was.Kept, was.In, was.Pruned, was.Messages, was.Model
+	}
+	if j.cleared > 0 {
+		at := j.v.Items[j.pruned].At
+		c.Pruned = &at
+	}
+	for i := range j.in.Pinned {
+		r := &j.in.Pinned[i]
+		o := harness.Origin{Session: r.In, Record: r.Seq}
+		if o.Session == j.in.Session {
+			o.Session = ""
+		}
+		c.Pins = append(c.Pins, o)
+	}
+	s := Step{Condensed: c}
+	c.After = j.size.Full - j.saved
+	if to > 0 {
+		kept := j.v.Items[to].At
+		c.Kept, c.In, c.Note, c.Model = kept.Record, kept.Session, note, by
+		for i := range j.v.Items[:to] {
+			if !j.v.Items[i].Pinned {
+				c.Dropped++
+			}
+			if j.v.Items[i].Turn {
+				s.Turn++
+			}
+		}
+		c.Messages += c.Dropped
+		c.After += j.noteTokens(&c) - j.noteNow() - sum(j.cost[:to])
+	}
+	c.After = max(c.After, 0)
+	s.Condensed = c
+	return s
+}
+
+const (
+	// The newest results keep keepChars of text, and less is not pruned than
+	// leastChars; with a small window both are a share of it.
+	keepChars  = 160_000
+	charsShare = 0.8
+)
+
+// prune finds out which results of tools lose their text: the old ones beyond what
+// the newest keep, if that is worth a cache of the provider that goes with it.
+func (j *job) prune() {
+	keep := min(keepChars, int(float64(j.size.Window)*charsShare))
+	least := keep / 2
+	if j.o.Prune {
+		keep, least = 0, 1
+	}
+	items := j.v.Items
+	freed, had, found := 0, 0, -1
+	for i := len(items) - 1 - leastKept; i >= j.pruned; i-- {
+		if items[i].Pinned {
+			continue
+		}
+		_, n := memory.Pruned(items[i].Message)
+		if chars := textOf(items[i].Message); n > 0 && had+chars > keep {
+			if found < 0 {
+				found = i + 1
+			}
+			freed += chars
+		} else if found < 0 {
+			had += chars
+		} else if n > 0 {
+			freed += chars
+		}
+	}
+	if found < 0 || freed < least {
+		return
+	}
+	// What is pruned is named by the first record that is not.
+	for found < len(items) && items[found].At.Record == 0 {
+		found--
+		if found <= j.pruned {
+			return
+		}
+	}
+	j.v.Items = slices.Clone(items)
+	for i := j.pruned; i < found; i++ {
+		it := &j.v.Items[i]
+		if it.Pinned {
+			continue
+		}
+		before := memory.Estimate(*it.Message)
+		m, n := memory.Pruned(it.Message)
+		it.Message = m
+		j.cleared += n
+		j.saved += j.tokens(before) - j.tokens(memory.Estimate(*m))
+	}
+	j.pruned = found
+}
+
+// textOf counts the bytes of results.
+func textOf(m *harness.Message) int {
+	n := 0
+	for _, p := range m.Parts {
+		if p.Result != nil {
+			n += len(p.Result.Text)
+		}
+	}
+	return n
+}

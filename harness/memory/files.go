@@ -1,0 +1,175 @@
+package memory
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"cairn/harness"
+	"cairn/harness/model"
+	"cairn/harness/tool"
+	"cairn/harness/tool/recall"
+)
+
+const (
+	// maxCached bounds the bytes of files that are kept from request to request.
+	maxCached = 32 << 20
+	// maxFileName bounds the name of a file in a line about it, in characters.
+	maxFileName = 200
+)
+
+// Files reads what is stored apart; it is the Get of [harness.Artifacts].
+type Files interface {
+	Get(ctx context.Context, session harness.SessionID, sha256 string) ([]byte, error)
+}
+
+// reads reports whether a model can be given a file.
+func reads(f *harness.File, info model.Info) bool {
+	return info.Images && (strings.HasPrefix(f.MediaType, "image/") || f.MediaType == "application/pdf")
+}
+
+// textual reports whether a file is text, which every model reads.
+func textual(f *harness.File) bool { return strings.HasPrefix(f.MediaType, "text/") }
+
+// readable returns the message with a line in the place of each file that the
+// model cannot be given. A message without any is returned as it is.
+func readable(m *harness.Message, info model.Info) *harness.Message {
+	unread := func(p harness.Part) bool {
+		return p.Kind == harness.PartFile && p.File != nil && !textual(p.File) && !reads(p.File, info)
+	}
+	if m.Role != harness.RoleUser || !slices.ContainsFunc(m.Parts, unread) {
+		return m
+	}
+	c := *m
+	c.Parts = slices.Clone(m.Parts)
+	for i := range c.Parts {
+		if unread(c.Parts[i]) {
+			c.Parts[i] = fileLine(c.Parts[i].File, "this model cannot read such files")
+		}
+	}
+	return &c
+}
+
+// fileLine stands for a file that is not in the request.
+func fileLine(f *harness.File, why string) harness.Part {
+	kind := recall.Inert(f.MediaType)
+	if kind == "" {
+		kind = "unknown type"
+	}
+	text := fmt.Sprintf("(The file %q, %s, %d bytes, was attached here and is not shown: %s.)",
+		tool.Clip(recall.Inert(f.Name), maxFileName), tool.Clip(kind, maxToolName), max(f.Size, int64(len(f.Data))), why)
+	about := *f
+	about.Data = nil
+	return harness.Part{Kind: harness.PartText, Text: text, File: &about}
+}
+
+// fill gets the bytes of the files in a request.
+func (c *Composer) fill(ctx context.Context, session harness.SessionID, msgs []harness.Message) error {
+	for i := range msgs {
+		copied := false
+		for j := range msgs[i].Parts {
+			p := &msgs[i].Parts[j]
+			if p.Kind != harness.PartFile || p.File == nil || len(p.File.Data) > 0 && !textual(p.File) {
+				continue
+			}
+			filled, err := c.file(ctx, session, p.File)
+			if err != nil {
+				return err
+			}
+			if !copied {
+				msgs[i].Parts = slices.Clone(msgs[i].Parts)
+				copied = true
+			}
+			msgs[i].Parts[j] = filled
+		}
+	}
+	return nil
+}
+
+// file returns a part with the bytes of a file, or with a line that says why
+// there are none.
+func (c *Composer) file(ctx context.Context, session harness.SessionID, f *harness.File) (harness.Part, error) {
+	data := f.Data
+	if len(data) == 0 {
+		if c.Artifacts == nil || f.Artifact == "" {
+			return fileLine(f, "its content is not at hand"), nil
+		}
+		got, err := c.cache.get(ctx, c.Artifacts, session, f.Artifact)
+		switch {
+		case ctx.Err() != nil:
+			return harness.Part{}, ctx.Err()
+		case errors.Is(err, harness.ErrNotFound):
+			return fileLine(f, "it is not stored any more"), nil
+		case errors.Is(err, harness.ErrDamaged):
+			return fileLine(f, "what is stored of it is damaged"), nil
+		case err != nil:
+			return fileLine(f, "it cannot be read: "+tool.Clip(recall.Inert(err.Error()), maxFileName)), nil
+		case len(got) == 0:
+			return fileLine(f, "it is empty"), nil
+		}
+		data = got
+	}
+	with := *f
+	if textual(f) {
+		with.Data = nil
+		text := fmt.Sprintf("The file %q:\n%s", tool.Clip(recall.Inert(f.Name), maxFileName), valid(string(data)))
+		return harness.Part{Kind: harness.PartText, Text: text, File: &with}, nil
+	}
+	with.Data = data
+	return harness.Part{Kind: harness.PartFile, File: &with}, nil
+}
+
+// cache keeps the files that were read last: each step of a turn sends the same.
+type cache struct {
+	mu    sync.Mutex
+	order *list.List // of cached, the last used in front
+	bytes int
+}
+
+type cached struct {
+	session harness.SessionID
+	sha     string
+	data    []byte
+}
+
+// get returns the bytes of a file. Nobody changes them.
+func (c *cache) get(ctx context.Context, files Files, session harness.SessionID, sha string) ([]byte, error) {
+	if data, ok := c.find(session, sha); ok {
+		return data, nil
+	}
+	data, err := files.Get(ctx, session, sha)
+	if err != nil || len(data) > maxCached/2 {
+		return data, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.order == nil {
+		c.order = list.New()
+	}
+	c.order.PushFront(cached{session, sha, data})
+	for c.bytes += len(data); c.bytes > maxCached; {
+		if old, ok := c.order.Remove(c.order.Back()).(cached); ok {
+			c.bytes -= len(old.data)
+		}
+	}
+	return data, nil
+}
+
+func (c *cache) find(session harness.SessionID, sha string) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.order == nil {
+		return nil, false
+	}
+	for e := c.order.Front(); e != nil; e = e.Next() {
+		if have, ok := e.Value.(cached); ok && have.session == session && have.sha == sha {
+			c.order.MoveToFront(e)
+			return have.data, true
+		}
+	}
+	return nil, false
+}

@@ -55,6 +55,14 @@ func secret(p string) bool {
 	return false
 }
 
+// Secret reports whether keys or passwords are usually kept at a path, so that
+// nothing there is read for a model.
+func Secret(p string) bool { return secret(p) }
+
+// System reports whether a path is among those that are files in name only: what
+// they hold tells of this process, or reading it has effects.
+func System(p string) bool { return system(p) }
+
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		ok, err := path.Match(pattern, name)

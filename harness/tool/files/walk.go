@@ -30,6 +30,9 @@ type walk struct {
 	// visit gets each file and link. Its path is relative to top, with slashes;
 	// dir is open for the time of the visit.
 	visit func(dir *os.Root, rel string, e fs.DirEntry) error
+	// enter, if set, gets each directory before what is in it and says whether to
+	// look there.
+	enter func(rel string) bool
 
 	seen, ignored, secret, unreadable int
 	cut                               bool
@@ -112,6 +115,9 @@ func (w *walk) entry(ctx context.Context, dir *os.Root, rel, here string, e fs.D
 	full := filepath.Join(w.top, filepath.FromSlash(rel))
 	if secret(full) || system(full) {
 		w.secret++
+		return nil
+	}
+	if w.enter != nil && !w.enter(rel) {
 		return nil
 	}
 	if depth == 0 {

@@ -208,33 +208,6 @@ func TestWaitingPassesAPanicOn(t *testing.T) {
 	t.Fatalf("returned %v", err)
 }
 
-func TestCostIsToldByPrices(t *testing.T) {
-	t.Parallel()
-	info := model.Info{InputPrice: 2, OutputPrice: 10, CacheReadPrice: 0.5, CacheWritePrice: 4, PriceKnown: true}
-	used := harness.Usage{Input: 1_000_000, CacheRead: 400_000, CacheWrite: 100_000, Output: 200_000}
-	told := used
-	told.Cost, told.CostKnown = 7, true
-	for _, c := range []struct {
-		info  model.Info
-		usage harness.Usage
-		cost  float64
-		known bool
-	}{
-		{info, used, 0.5*2 + 0.4*0.5 + 0.1*4 + 0.2*10, true},
-		{model.Info{}, used, 0, false},
-		{model.Info{Local: true}, used, 0, true},
-		{info, told, 7, true},
-	} {
-		m := model.Costed{Info: c.info, Next: fake(func(context.Context, func(model.Delta)) (model.Reply, error) {
-			return model.Reply{Usage: c.usage}, nil
-		})}
-		reply, err := m.Stream(t.Context(), model.Request{}, nil)
-		if u := reply.Usage; err != nil || u.CostKnown != c.known || u.Cost < c.cost-1e-9 || u.Cost > c.cost+1e-9 {
-			t.Errorf("%v, %+v, want %g", err, u, c.cost)
-		}
-	}
-}
-
 func TestNetworkErrorsNameTheHostAndTheReason(t *testing.T) {
 	t.Parallel()
 	dial := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}

@@ -44,6 +44,9 @@ const (
 type Error struct {
 	Kind     ErrorKind
 	Provider string
+	// Model is the exact "provider/model" that failed, to which a limit belongs;
+	// empty where it is not known, as in an error of an adaptor alone.
+	Model string
 	// Status is the HTTP status, 0 if there was none.
 	Status int
 	// RetryAfter is what the server asked for, 0 if nothing.

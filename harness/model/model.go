@@ -72,7 +72,8 @@ const (
 	DeltaProgress
 	// DeltaReset voids all text so far: a new attempt begins.
 	DeltaReset
-	// DeltaRetry says that attempt Attempt begins after Wait, because of Err.
+	// DeltaRetry says that attempt Attempt begins after Wait, because of Err, whose
+	// Model failed. Model is the one that is asked next, if it is another one.
 	DeltaRetry
 	// DeltaWaiting says that nothing has come for Wait.
 	DeltaWaiting
@@ -89,6 +90,8 @@ type Delta struct {
 	Attempt int
 	Wait    time.Duration
 	Err     *Error
+	// Model is "provider/model".
+	Model string
 }
 
 // Reply is a whole answer.
@@ -100,49 +103,4 @@ type Reply struct {
 	Usage harness.Usage
 	// Model is "provider/model" of the model that really answered.
 	Model string
-}
-
-// Info is what is known of a model. Zero numbers are unknown.
-type Info struct {
-	// ID is "provider/model".
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// Window and MaxOutput are in tokens.
-	Window    int `json:"window"`
-	MaxOutput int `json:"max_output"`
-	// Prices are in USD for a million tokens and mean nothing unless
-	// PriceKnown.
-	InputPrice      float64 `json:"input_price"`
-	OutputPrice     float64 `json:"output_price"`
-	CacheReadPrice  float64 `json:"cache_read_price"`
-	CacheWritePrice float64 `json:"cache_write_price"`
-	PriceKnown      bool    `json:"price_known"`
-	Images          bool    `json:"images"`
-	Reasoning       bool    `json:"reasoning"`
-	// Local says that the model runs on this machine or network and is free.
-	Local bool `json:"local"`
-	// OwnWindow and OwnMaxOutput say that a person configured that number, so
-	// that it counts more than what refusals taught before.
-	OwnWindow    bool `json:"-"`
-	OwnMaxOutput bool `json:"-"`
-}
-
-// UnknownWindow is the window assumed for a model the catalogue does not know.
-const UnknownWindow = 128_000
-
-// Cost returns u with its cost by i's prices. An unknown price leaves it
-// unknown; a local model costs nothing.
-func (i Info) Cost(u harness.Usage) harness.Usage {
-	if !i.PriceKnown && !i.Local {
-		u.CostKnown = false
-		return u
-	}
-	u.CostKnown = true
-	if i.Local {
-		return u
-	}
-	plain := max(u.Input-u.CacheRead-u.CacheWrite, 0)
-	u.Cost = (float64(plain)*i.InputPrice + float64(u.CacheRead)*i.CacheReadPrice +
-		float64(u.CacheWrite)*i.CacheWritePrice + float64(u.Output)*i.OutputPrice) / 1e6
-	return u
 }

@@ -49,13 +49,25 @@ func (r Retry) Stream(ctx context.Context, req Request, emit func(Delta)) (Reply
 			return Reply{}, err
 		}
 		pause := r.pause(wait, e.RetryAfter)
-		emit(Delta{Kind: DeltaRetry, Attempt: attempt + 1, Wait: pause, Err: e})
+		emit(Delta{Kind: DeltaRetry, Attempt: attempt + 1, Wait: pause, Err: e, Model: r.another(req, e)})
 		if err := sleep(ctx, pause); err != nil {
 			return Reply{}, err
 		}
 		emit(Delta{Kind: DeltaReset, Attempt: attempt + 1})
 		wait = min(2*wait, LongestWait)
 	}
+}
+
+// another returns the model that is asked next, if it is not the one that failed.
+func (r Retry) another(req Request, e *Error) string {
+	chain, ok := r.Next.(interface{ Next(r Request) string })
+	if !ok {
+		return ""
+	}
+	if next := chain.Next(req); next != e.Model {
+		return next
+	}
+	return ""
 }
 
 // pause shortens a wait by up to a quarter, so that clients that failed

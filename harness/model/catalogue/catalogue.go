@@ -151,7 +151,8 @@ func withModel(list []model.Info, i model.Info) []model.Info {
 	m.Window = cmp.Or(i.Window, m.Window)
 	m.MaxOutput = cmp.Or(i.MaxOutput, m.MaxOutput)
 	m.OwnWindow, m.OwnMaxOutput = m.OwnWindow || i.OwnWindow, m.OwnMaxOutput || i.OwnMaxOutput
-	m.Images, m.Reasoning, m.Local = m.Images || i.Images, m.Reasoning || i.Reasoning, m.Local || i.Local
+	m.Images, m.Documents = m.Images || i.Images, m.Documents || i.Documents
+	m.Reasoning, m.Local = m.Reasoning || i.Reasoning, m.Local || i.Local
 	if i.PriceKnown {
 		m.PriceKnown = true
 		m.InputPrice, m.OutputPrice = i.InputPrice, i.OutputPrice
@@ -215,9 +216,21 @@ func info(provider string, m catwalk.Model) model.Info {
 		PriceKnown: m.CostPer1MIn > 0 || m.CostPer1MOut > 0 || strings.HasSuffix(m.ID, ":free"),
 		Images:     m.SupportsImages, Reasoning: m.CanReason,
 	}
+	i.Documents = i.Images && documents(provider, m.ID)
 	i.Window = cmp.Or(i.Window, model.UnknownWindow)
 	i.CacheReadPrice, i.CacheWritePrice = cachePrices(m)
 	return i
+}
+
+// documents reports whether the models of a provider that see read PDF documents,
+// too: those of the three whose interfaces take them. OpenRouter reads documents
+// for all other models by a service that costs extra, which nobody asked for.
+func documents(provider, name string) bool {
+	if provider == string(catwalk.InferenceProviderOpenRouter) {
+		vendor, _, _ := strings.Cut(name, "/")
+		return slices.Contains([]string{"anthropic", "openai", "google"}, vendor)
+	}
+	return slices.Contains([]string{"anthropic", "openai", "gemini"}, provider)
 }
 
 // cachePrices reads the prices of cached tokens. The data has two fields that
@@ -284,12 +297,14 @@ func (c *Catalogue) Lookup(id string) (model.Info, bool) {
 }
 
 // Info returns what is known of the model "provider/model", or what is assumed
-// of one that is not known: the usual window and no price.
+// of one that is not known: the usual window and no price. Of the two providers
+// all of whose models see it is assumed that a new one does, too.
 func (c *Catalogue) Info(id string) model.Info {
 	if i, ok := c.Lookup(id); ok {
 		return i
 	}
 	provider, name, _ := strings.Cut(id, "/")
 	p, _ := c.Provider(provider)
-	return model.Info{ID: id, Name: name, Window: model.UnknownWindow, Local: p.Local}
+	sees := provider == "anthropic" || provider == "gemini"
+	return model.Info{ID: id, Name: name, Window: model.UnknownWindow, Local: p.Local, Images: sees, Documents: sees}
 }

@@ -63,6 +63,28 @@ func TestUnknownModelsAreUsable(t *testing.T) {
 	}
 }
 
+func TestWhatModelsReadIsKnown(t *testing.T) {
+	t.Parallel()
+	c := catalogue.New(catalogue.Overrides{Models: []model.Info{{ID: "ollama/llava", Images: true}, {ID: "ollama/papers", Documents: true}}})
+	for id, want := range map[string][2]bool{
+		"openai/gpt-4o": {true, true}, "openai/o3-mini": {false, false}, "openai/of-tomorrow": {false, false},
+		"anthropic/claude-sonnet-4-6": {true, true}, "anthropic/of-tomorrow": {true, true},
+		"gemini/gemini-2.5-pro": {true, true}, "gemini/of-tomorrow": {true, true},
+		"ollama/llama3": {false, false}, "ollama/llava": {true, false}, "ollama/papers": {false, true},
+	} {
+		if i := c.Info(id); i.Images != want[0] || i.Documents != want[1] {
+			t.Errorf("%s: images %v, documents %v", id, i.Images, i.Documents)
+		}
+	}
+	p, _ := c.Provider("openrouter")
+	for _, m := range p.Models {
+		vendor, _, _ := strings.Cut(strings.TrimPrefix(m.ID, "openrouter/"), "/")
+		if main := vendor == "anthropic" || vendor == "openai" || vendor == "google"; m.Documents != (main && m.Images) {
+			t.Errorf("%s: images %v, documents %v", m.ID, m.Images, m.Documents)
+		}
+	}
+}
+
 func TestOverridesAddAndCorrect(t *testing.T) {
 	t.Parallel()
 	c := catalogue.New(catalogue.Overrides{

@@ -1,8 +1,15 @@
 package choose
 
 import (
+	"errors"
 	"strings"
+
+	"cairn/harness/model"
+	"cairn/harness/model/catalogue"
 )
+
+// suggested is how many models are named that read a file which another does not.
+const suggested = 2
 
 // Resolve returns a model's full name, "provider/model", as [Build] understands
 // it. An unknown provider is an error that offers the nearest one.
@@ -52,4 +59,30 @@ func (e Env) Address(provider string) string {
 		}
 	}
 	return base
+}
+
+// Accepts returns nil if the model of that name reads files of a media type, else
+// a [*model.MediaError] that names models which do, of those that can be asked
+// here: the default ones of the providers with a key.
+func (e Env) Accepts(id, mediaType string) error {
+	e = e.filled()
+	full, err := e.Resolve(id)
+	if err != nil {
+		return err
+	}
+	err = e.Catalogue.Info(full).Accepts(mediaType)
+	var refused *model.MediaError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	for _, name := range catalogue.Main() {
+		p, _ := e.Catalogue.Provider(name)
+		if e.lookedUp(p) == "" || len(refused.Instead) == suggested {
+			continue
+		}
+		if info := e.Catalogue.Info(p.ID + "/" + p.Default); info.Accepts(mediaType) == nil {
+			refused.Instead = append(refused.Instead, info.ID)
+		}
+	}
+	return refused
 }

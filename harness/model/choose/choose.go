@@ -40,59 +40,93 @@ type Env struct {
 	Patience time.Duration
 	// Effort asks models that reason for it: "", "low", "medium" or "high".
 	Effort string
+	// Fallback are the models to fall back on, "provider/model", in order.
+	Fallback []string
+	// Health remembers which models failed lately; nil means that each model
+	// that is built remembers for itself.
+	Health *model.Health
 }
 
 // Build returns the model "provider/model", decorated: idle watch, waiting
-// notice, retries and cost. Model names may hold slashes. A provider alone
-// means its default model; a name without provider is looked up in the
-// catalogue. Errors are [*model.Error].
+// notice, retries and cost, with the models of [Env.Fallback] to fall back on.
+// Model names may hold slashes. A provider alone means its default model; a name
+// without provider is looked up in the catalogue. Errors are [*model.Error].
 func Build(ctx context.Context, id string, e Env) (model.Model, model.Info, error) {
+	return Chain(ctx, append([]string{id}, e.Fallback...), e)
+}
+
+// Chain returns the first of several models with the others to fall back on. The
+// info is the first one's and knows of the others. A model that is named again
+// counts once, and the built-in model, which does not fail, has no others.
+func Chain(ctx context.Context, ids []string, e Env) (model.Model, model.Info, error) {
 	e = e.filled()
+	var members []model.Member
+	for n, id := range ids {
+		m, err := e.member(ctx, id)
+		if err != nil {
+			if n > 0 {
+				err.Message = fmt.Sprintf("the fallback %q: %s", model.Sentence(id), err.Message)
+			}
+			return nil, model.Info{}, err
+		}
+		if !slices.ContainsFunc(members, func(k model.Member) bool { return k.Info.ID == m.Info.ID }) {
+			members = append(members, m)
+		}
+	}
+	if len(members) == 0 {
+		return nil, model.Info{}, config("no model is named")
+	}
+	info := members[0].Info
+	if info.ID == offline.ID {
+		return members[0].Model, info, nil
+	}
+	if len(members) == 1 {
+		return model.Retry{Next: members[0].Model}, info, nil
+	}
+	for _, m := range members[1:] {
+		info.Fallbacks = append(info.Fallbacks, m.Info)
+	}
+	return model.Retry{Next: &model.Fallback{Members: members, Health: e.Health}}, info, nil
+}
+
+// member returns one model, decorated with everything but retries.
+func (e Env) member(ctx context.Context, id string) (model.Member, *model.Error) {
 	p, name, err := e.resolve(id)
 	if err != nil {
-		return nil, model.Info{}, err
+		return model.Member{}, asError(err)
+	}
+	if p.Kind == catalogue.Offline {
+		return model.Member{Model: offline.New(), Info: offline.Info()}, nil
 	}
 	info := e.Catalogue.Info(p.ID + "/" + name)
-	if p.Kind == catalogue.Offline {
-		return offline.New(), offline.Info(), nil
-	}
 	key, err := e.key(p)
 	if err != nil {
-		return nil, model.Info{}, err
+		return model.Member{}, asError(err)
 	}
 	m, err := e.adaptor(ctx, p, name, key, info)
 	if err != nil {
-		return nil, model.Info{}, err
+		return model.Member{}, asError(err)
 	}
-	return Decorated(m, info, p.ID), info, nil
+	return model.Member{Model: attempt(m, info, p.ID), Info: info}, nil
 }
 
-// Chain returns the first of several models with the others to fall back on.
-// The info is the first one's.
-func Chain(ctx context.Context, ids []string, e Env) (model.Model, model.Info, error) {
-	if len(ids) == 1 {
-		return Build(ctx, ids[0], e)
+// asError returns err as what all errors here are.
+func asError(err error) *model.Error {
+	if e, ok := model.AsError(err); ok {
+		own := *e
+		return &own
 	}
-	e = e.filled()
-	f := &model.Fallback{}
-	var first model.Info
-	for i, id := range ids {
-		m, info, err := Build(ctx, id, e)
-		if err != nil {
-			return nil, model.Info{}, err
-		}
-		if i == 0 {
-			first = info
-		}
-		f.Members = append(f.Members, m)
-	}
-	return f, first, nil
+	return &model.Error{Kind: model.KindConfig, Message: model.Sentence(err.Error()), Cause: err}
+}
+
+// attempt puts around a bare model what every one of them needs for one attempt.
+func attempt(m model.Model, info model.Info, provider string) model.Model {
+	return model.Waiting{Next: model.Known{Next: model.Idle{Next: m, Provider: provider}, Info: info}}
 }
 
 // Decorated puts around a bare model what every one of them needs.
 func Decorated(m model.Model, info model.Info, provider string) model.Model {
-	m = model.Waiting{Next: model.Idle{Next: m, Provider: provider}}
-	return model.Costed{Next: model.Retry{Next: m}, Info: info}
+	return model.Retry{Next: attempt(m, info, provider)}
 }
 
 func (e Env) filled() Env {

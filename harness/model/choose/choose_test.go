@@ -2,8 +2,10 @@ package choose_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +89,75 @@ func TestAChainFallsBack(t *testing.T) {
 	}
 	if _, _, err := choose.Chain(t.Context(), []string{"offline", "opnai/x"}, e); err == nil {
 		t.Fatal("a misspelt member is no error")
+	}
+}
+
+func TestConfiguredFallbacksAreAsked(t *testing.T) {
+	t.Parallel()
+	e := env(vars{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"})
+	e.Fallback, e.Health = []string{"openai/gpt-4o", "anthropic"}, &model.Health{}
+	var hosts []string
+	e.HTTP = roundTrip(func(r *http.Request) (*http.Response, error) {
+		hosts = append(hosts, r.URL.Host)
+		status := http.StatusServiceUnavailable
+		if r.URL.Host == "api.anthropic.com" {
+			status = http.StatusBadRequest
+		}
+		return &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+	})
+	m, info, err := choose.Build(t.Context(), "openai/gpt-4o", e)
+	if err != nil || len(info.Fallbacks) != 1 || info.ID != "openai/gpt-4o" || !strings.HasPrefix(info.Fallbacks[0].ID, "anthropic/claude") {
+		t.Fatalf("%v, %+v", err, info)
+	}
+	r := model.Request{Messages: []harness.Message{harness.UserText("hi")}}
+	var news []string
+	_, err = m.Stream(t.Context(), r, func(d model.Delta) {
+		if d.Kind == model.DeltaRetry {
+			news = append(news, d.Err.Model+" then "+d.Model)
+		}
+	})
+	refused, ok := model.AsError(err)
+	if !ok || refused.Model != info.Fallbacks[0].ID || !slices.Equal(hosts, []string{"api.openai.com", "api.anthropic.com"}) ||
+		!slices.Equal(news, []string{"openai/gpt-4o then " + info.Fallbacks[0].ID}) {
+		t.Fatalf("%v, asked %q, %q", err, hosts, news)
+	}
+	// What is built later remembers, too.
+	if m, _, err = choose.Build(t.Context(), "openai/gpt-4o", e); err != nil {
+		t.Fatal(err)
+	}
+	hosts = nil
+	if _, err = m.Stream(t.Context(), r, func(model.Delta) {}); err == nil || !slices.Equal(hosts, []string{"api.anthropic.com"}) {
+		t.Fatalf("%v, asked %q", err, hosts)
+	}
+	if _, info, err = choose.Build(t.Context(), "offline", e); err != nil || info.ID != offline.ID || info.Fallbacks != nil {
+		t.Fatalf("%v, %+v", err, info)
+	}
+	e.Fallback = []string{"gemini"}
+	_, _, err = choose.Build(t.Context(), "openai/gpt-4o", e)
+	if refused, ok = model.AsError(err); !ok || refused.Kind != model.KindAuth || !strings.Contains(refused.Error(), `the fallback "gemini": no key`) {
+		t.Fatalf("%v", err)
+	}
+	if _, _, err := choose.Chain(t.Context(), nil, e); err == nil {
+		t.Fatal("no model is no error")
+	}
+}
+
+func TestFilesThatAModelDoesNotReadNameOnesThatDo(t *testing.T) {
+	t.Parallel()
+	e := env(vars{"ANTHROPIC_API_KEY": "k", "GEMINI_API_KEY": "k", "OPENROUTER_API_KEY": "k"})
+	if err := e.Accepts("openai/gpt-4o", "image/png"); err != nil {
+		t.Error(err)
+	}
+	err := e.Accepts("openai/o3-mini", "application/pdf")
+	var refused *model.MediaError
+	if !errors.As(err, &refused) || len(refused.Instead) != 2 || !strings.HasPrefix(refused.Instead[0], "anthropic/") || !strings.HasPrefix(refused.Instead[1], "gemini/") {
+		t.Errorf("%v, %+v", err, refused)
+	}
+	if err := env(nil).Accepts("ollama/llama3", "image/png"); err == nil || !strings.Contains(err.Error(), "ollama/llama3 reads no images") {
+		t.Error(err)
+	}
+	if err := env(nil).Accepts("opnai/x", "image/png"); err == nil {
+		t.Error("an unknown provider reads everything")
 	}
 }
 

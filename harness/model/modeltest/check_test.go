@@ -225,7 +225,7 @@ func TestAServiceChecksEveryRequest(t *testing.T) {
 		{"/v1/responses", `{"input":[]}`, http.StatusBadRequest},
 		{"/v1beta/models/m:streamGenerateContent", `{"contents":[]}`, http.StatusBadRequest},
 	} {
-		resp, err := http.Post(server.URL+c.path, "application/json", strings.NewReader(c.body)) //nolint:noctx // a test's own server
+		resp, err := http.Post(server.URL+c.path, "application/json", strings.NewReader(c.body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,104 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cairn/harness"
+)
+
+// PDF is the media type of documents.
+const PDF = "application/pdf"
+
+// imageTypes are the types of images that every model takes that takes images.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"} //nolint:gochecknoglobals // a table that nobody changes
+
+// textTypes are types of text that do not begin with "text/".
+var textTypes = []string{ //nolint:gochecknoglobals // a table that nobody changes
+	"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
+	"application/javascript", "application/x-sh", "application/sql",
+}
+
+// Textual reports whether files of a media type are sent as text, which every
+// model reads.
+func Textual(mediaType string) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
+	kind = strings.TrimSpace(kind)
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+json") ||
+		slices.Contains(textTypes, kind)
+}
+
+// MediaError says that a model does not read a kind of file.
+type MediaError struct {
+	// Model is "provider/model".
+	Model, MediaType string
+	// Instead are models that do, a few.
+	Instead []string
+}
+
+// Error implements error with a sentence that says what to do.
+func (e *MediaError) Error() string {
+	switch {
+	case !slices.Contains(imageTypes, e.MediaType) && e.MediaType != PDF:
+		return fmt.Sprintf("no model reads files of the type %s; leave the file out", Sentence(e.MediaType))
+	case len(e.Instead) == 0:
+		return fmt.Sprintf("%s reads no %s; choose a model that does, or leave the file out", e.Model, kindOf(e.MediaType))
+	}
+	return fmt.Sprintf("%s reads no %s; choose a model that does, such as %s, or leave the file out",
+		e.Model, kindOf(e.MediaType), strings.Join(e.Instead, " or "))
+}
+
+// kindOf is the word for files of a media type.
+func kindOf(mediaType string) string {
+	switch {
+	case mediaType == PDF:
+		return "PDF documents"
+	case strings.HasPrefix(mediaType, "image/"):
+		return "images"
+	default:
+		return "files of this kind"
+	}
+}
+
+// Accepts returns nil if the model reads files of a media type, else a
+// [*MediaError]. Text is read by all. It is asked before a file is sent, and says
+// nothing of its size.
+func (i Info) Accepts(mediaType string) error {
+	switch {
+	case Textual(mediaType),
+		i.Images && slices.Contains(imageTypes, mediaType),
+		i.Documents && mediaType == PDF:
+		return nil
+	}
+	return &MediaError{Model: i.ID, MediaType: mediaType}
+}
+
+// readable returns messages in which a line stands for each file that the model
+// does not read. Such files are in conversations that were begun with another
+// model: sent, they would make the provider refuse every further request.
+func (i Info) readable(messages []harness.Message) []harness.Message {
+	copied := false
+	for n, m := range messages {
+		if i.reads(m) {
+			continue
+		}
+		if !copied {
+			messages, copied = slices.Clone(messages), true
+		}
+		m.Parts = slices.Clone(m.Parts)
+		for k, p := range m.Parts {
+			if p.File != nil && i.Accepts(p.File.MediaType) != nil {
+				m.Parts[k] = harness.Part{Kind: harness.PartText, Text: fmt.Sprintf(
+					"[file %q of type %s is left out: this model does not read it]", Sentence(p.File.Name), Sentence(p.File.MediaType))}
+			}
+		}
+		messages[n] = m
+	}
+	return messages
+}
+
+// reads reports whether the model reads all files of a message.
+func (i Info) reads(m harness.Message) bool {
+	return !slices.ContainsFunc(m.Parts, func(p harness.Part) bool { return p.File != nil && i.Accepts(p.File.MediaType) != nil })
+}

@@ -6,6 +6,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,8 +88,9 @@ type Options struct {
 	// Limits remembers what refusals taught about the model, for other
 	// conversations too; nil means that this agent alone does.
 	Limits harness.Limits
-	// Extensions have state that is saved and loaded with the conversation. Their
-	// names differ.
+	// Extensions have state that is saved and loaded with the conversation, and may
+	// change what happens in turns. Their names differ. The agent installs them,
+	// and [Agent.Close] takes them down.
 	Extensions []Extension
 	// Hooks observe the agent's runs, in the order of the runs; see package hook.
 	Hooks []hook.Func
@@ -106,6 +108,7 @@ type Agent struct {
 
 	// hooks are told of all runs.
 	hooks *hook.Queue
+	ext   installed
 
 	mu      sync.Mutex
 	history []harness.Record
@@ -126,6 +129,18 @@ type Agent struct {
 
 // New returns an ordinary agent: its conversation lives as long as it does.
 func New(o Options) (*Agent, error) {
+	a, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.install(context.Background()); err != nil {
+		return nil, fmt.Errorf("new agent: %w", err)
+	}
+	return a, nil
+}
+
+// prepare returns an agent whose extensions are not installed.
+func prepare(o Options) (*Agent, error) {
 	if o.Model == nil {
 		return nil, errors.New("new agent: Options.Model is nil; give it a model")
 	}
@@ -144,7 +159,7 @@ func New(o Options) (*Agent, error) {
 	if o.Policy == nil {
 		o.Policy = policy.Rules{Interactive: o.Approve != nil}
 	}
-	return &Agent{o: o, id: harness.SessionID(harness.NewID()), hooks: hook.NewQueue(o.Hooks, o.Log)}, nil
+	return &Agent{o: o, id: harness.SessionID(harness.NewID())}, nil
 }
 
 // Open returns an agent that continues the session's conversation, or begins
@@ -155,7 +170,7 @@ func New(o Options) (*Agent, error) {
 // before is noted in the conversation. Of extensions and memory the rules of
 // [LoadSession] hold.
 func Open(ctx context.Context, s Session, o Options) (*Agent, error) {
-	a, err := New(o)
+	a, err := prepare(o)
 	if err != nil {
 		return nil, err
 	}
@@ -167,10 +182,11 @@ func Open(ctx context.Context, s Session, o Options) (*Agent, error) {
 			return nil, fmt.Errorf("open agent: %w", err)
 		}
 	}
-	if s.Store == nil {
-		return a, nil
+	begin := a.install
+	if s.Store != nil {
+		begin = func(ctx context.Context) error { return a.open(ctx, s) }
 	}
-	if err := a.open(ctx, s); err != nil {
+	if err := begin(ctx); err != nil {
 		return nil, fmt.Errorf("open session %s: %w", a.id, err)
 	}
 	return a, nil
@@ -194,8 +210,11 @@ func (a *Agent) open(ctx context.Context, s Session) (err error) {
 		}
 		a.id = harness.SessionID(harness.NewID())
 	}
-	if err := a.resume(); err != nil {
+	if err := a.install(ctx); err != nil {
 		return errors.Join(err, a.log.Close())
+	}
+	if err := a.resume(); err != nil {
+		return errors.Join(err, a.uninstall(ctx), a.log.Close())
 	}
 	return nil
 }
@@ -255,7 +274,11 @@ func (a *Agent) begin(ctx context.Context) (done func(), run context.Context, er
 }
 
 func (a *Agent) config() harness.RunConfig {
-	return harness.RunConfig{Agent: Version, Model: a.o.Info.ID, System: a.o.System, MaxSteps: a.o.MaxSteps}
+	c := harness.RunConfig{Agent: Version, Model: a.o.Info.ID, System: a.o.System, MaxSteps: a.o.MaxSteps}
+	if len(a.ext.system) > 0 {
+		c.System = strings.Join(append([]string{cmp.Or(c.System, memory.DefaultSystem)}, a.ext.system...), "\n\n")
+	}
+	return c
 }
 
 // Steps returns the parts with which the agent's turns are carried out, for a
@@ -265,6 +288,7 @@ func (a *Agent) Steps() Steps {
 	return Steps{
 		Model: a.o.Model, Info: a.o.Info, Tools: a.o.Tools, Policy: a.o.Policy, Now: a.o.Now,
 		Compose: c.Compose, Used: a.used, Limits: ownLimits{a}, Hooks: a.o.Hooks, Log: a.o.Log,
+		Extensions: a.o.Extensions,
 	}
 }
 
@@ -283,8 +307,8 @@ func (a *Agent) used(ctx context.Context, ids []string) {
 // errClosing is why a run ends when its agent is closed.
 var errClosing = errors.New("the agent is being closed")
 
-// Close stops the active run and waits for it, then gives the conversation
-// back. It may be called more than once, also at the same time, and always
+// Close stops the active run and waits for it, takes the extensions down and gives
+// the conversation back. It may be called more than once, also at the same time, and always
 // returns the same errors, all of them.
 func (a *Agent) Close() error {
 	a.close.Do(func() {
@@ -298,8 +322,9 @@ func (a *Agent) Close() error {
 		if idle != nil {
 			<-idle
 		}
+		a.closing = a.uninstall(context.Background())
 		if a.log != nil {
-			a.closing = a.log.Close()
+			a.closing = errors.Join(a.closing, a.log.Close())
 		}
 	})
 	return a.closing

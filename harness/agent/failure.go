@@ -11,6 +11,9 @@ import (
 // Failure turns a failed model call into data: a word for programs and a
 // sentence for people that ends in what to do.
 func Failure(err error) *harness.RunError {
+	if e, ok := extensionFailure(err); ok {
+		return e
+	}
 	var e *model.Error
 	if !errors.As(err, &e) {
 		return &harness.RunError{Kind: "internal", Text: err.Error()}

@@ -17,8 +17,12 @@ import (
 	"cairn/harness/tool/ask"
 )
 
-// hookGrace is how long a run that is over waits for its hooks.
-const hookGrace = time.Second
+// hookGrace is how long a run that is over waits for its hooks, completeGrace how
+// long the extensions have that are told of its end.
+const (
+	hookGrace     = time.Second
+	completeGrace = 5 * time.Second
+)
 
 // watch tells hooks of a turn. What it is told of is stored already, or about to
 // happen.
@@ -46,39 +50,53 @@ func (t *Turn) place() hook.Place {
 	return p
 }
 
-// enter begins to tell of a stretch of the turn; it may be called again in one.
-func (t *Turn) enter(ctx context.Context, s loop.State) {
+// enter begins a stretch of the turn, for hooks and extensions; it may be called
+// again in one. An error is an extension's.
+func (t *Turn) enter(ctx context.Context, s loop.State) error {
 	w := &t.watch
 	if w.begun {
-		return
+		return nil
 	}
 	w.begun, w.ctx, w.last = true, context.WithoutCancel(ctx), s.Steps()
 	if w.queue == nil {
 		w.queue = hook.NewQueue(t.Steps.Hooks, t.Steps.Log)
 	}
-	if !w.on() {
-		return
+	if w.on() {
+		w.add(t.started())
 	}
-	e := hook.AgentStart{Place: t.place(), Resumed: s.Steps() > 0 || t.Attempt > 0}
-	if msgs := s.Messages(); len(msgs) > 0 {
-		e.Message = copied(msgs[0])
-	}
-	w.add(e)
+	return t.starts(ctx)
 }
 
-// Over tells the hooks how the stretch ended, and waits a moment for them. Whoever
-// drives the turn calls it once the end is stored, or cannot be. A turn that was
-// not driven has nothing to tell.
+// started is the event of the stretch's beginning.
+func (t *Turn) started() hook.AgentStart {
+	e := hook.AgentStart{Place: t.place(), Resumed: t.state.Steps() > 0 || t.Attempt > 0}
+	if msgs := t.state.Messages(); len(msgs) > 0 {
+		e.Message = copied(msgs[0])
+	}
+	return e
+}
+
+// Over tells hooks and extensions how the stretch ended, and waits a moment for
+// the hooks. Whoever drives the turn calls it once the end is stored, or cannot
+// be. A turn that was not driven has nothing to tell.
 func (t *Turn) Over(ctx context.Context, res harness.Result) {
-	if !t.watch.begun || !t.watch.on() {
+	if !t.watch.begun {
 		return
 	}
+	ctx = context.WithoutCancel(ctx)
 	t.iterated()
 	res.Pending, res.Unasked = slices.Clone(res.Pending), slices.Clone(res.Unasked)
-	t.watch.add(hook.AgentEnd{Place: t.place(), Result: res})
-	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookGrace)
+	e := hook.AgentEnd{Place: t.place(), Result: res}
+	if res.Status.Closed() || res.Status == harness.RunFailed {
+		t.completes(ctx, e)
+	}
+	if !t.watch.on() {
+		return
+	}
+	t.watch.add(e)
+	ctx, cancel := context.WithTimeout(ctx, hookGrace)
 	defer cancel()
-	t.watch.queue.Wait(wait)
+	t.watch.queue.Wait(ctx)
 }
 
 // iterates begins an iteration, unless it is the one under way.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,6 +21,10 @@ import (
 // judgement is what the policy says of one call, and what was judged.
 type judgement struct {
 	record loop.Judged
+	// as is what extensions made of the call; broken is what one did that fails
+	// the turn.
+	as     harness.ToolCall
+	broken error
 	tool   tool.Tool
 	given  tool.Call
 	// refusal answers a call that cannot run: there is no such tool, or its
@@ -29,8 +34,15 @@ type judgement struct {
 
 // judge asks the policy about one call.
 func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
-	v := judgement{given: t.toolCall(c), record: loop.Judged{CallID: c.ID}}
+	w := t.rewrite(ctx, c)
+	c = w.call
+	v := judgement{given: t.toolCall(c), record: loop.Judged{CallID: c.ID}, as: c, broken: w.broken}
 	r := &v.record
+	if err := cmp.Or(w.broken, w.no); err != nil {
+		r.Permission, r.Reason = string(tool.Allow), "nothing is run: the result says why"
+		v.refusal = &harness.ToolResult{CallID: c.ID, Name: c.Name, Text: "not run: " + err.Error(), Failed: true}
+		return v
+	}
 	if v.tool, v.given.Input, v.refusal = t.Steps.Tools.Prepare(c); v.refusal != nil {
 		// What cannot run needs no consent: the set answers it, in words for
 		// the model.
@@ -38,7 +50,7 @@ func (t *Turn) judge(ctx context.Context, c harness.ToolCall) judgement {
 		return v
 	}
 	r.Sequential, r.Tool = v.tool.Sequential, v.tool.Fingerprint()
-	ahead := t.ahead(c.ID)
+	ahead := t.ahead(ctx, c.ID)
 	touched, err := v.tool.Accesses(v.given)
 	switch {
 	case err != nil:
@@ -82,9 +94,13 @@ func impossible(r *loop.Judged, ahead []tool.Access, err error) {
 
 // ahead returns what the calls of the same answer before the one with the id
 // touch that have not ended.
-func (t *Turn) ahead(id string) []tool.Access {
+func (t *Turn) ahead(ctx context.Context, id string) []tool.Access {
 	var all []tool.Access
 	for _, before := range t.state.Before(id) {
+		w := t.rewrite(ctx, before)
+		if before = w.call; w.no != nil || w.broken != nil {
+			continue
+		}
 		other, input, refusal := t.Steps.Tools.Prepare(before)
 		if refusal != nil {
 			continue

@@ -129,7 +129,7 @@ func LoadSession(ctx context.Context, id string, store snapshot.Store, o Options
 	if store == nil {
 		return nil, fmt.Errorf("load session %q: %w", id, errNoStore)
 	}
-	a, err := New(o)
+	a, err := prepare(o)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,11 @@ func LoadSession(ctx context.Context, id string, store snapshot.Store, o Options
 	if err := a.adopt(ctx, &d); err != nil {
 		return nil, fmt.Errorf("load session %s: %w", a.id, err)
 	}
-	if err := a.restore(d); err != nil {
+	if err := a.install(ctx); err != nil {
 		return nil, fmt.Errorf("load session %s: %w", a.id, err)
+	}
+	if err := a.restore(d); err != nil {
+		return nil, fmt.Errorf("load session %s: %w", a.id, errors.Join(err, a.uninstall(ctx)))
 	}
 	return a, nil
 }

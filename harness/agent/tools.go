@@ -16,7 +16,9 @@ const maxParallel = 8
 // prepared is a call that is about to run: the tool that was judged, and what
 // it is given.
 type prepared struct {
-	call  harness.ToolCall
+	call harness.ToolCall
+	// as is what extensions made of the call.
+	as    harness.ToolCall
 	tool  tool.Tool
 	given tool.Call
 }
@@ -32,12 +34,14 @@ func (t *Turn) exec(ctx context.Context, calls []harness.ToolCall) error {
 		v := t.judge(ctx, c)
 		consent := v.record.Permission == string(tool.Ask) && v.record.Digest == t.state.Approved(c.ID)
 		switch {
+		case v.broken != nil:
+			return t.failed(ctx, v.broken)
 		case v.refusal != nil:
 			records = append(records, loop.Ended{Message: t.refusal(*v.refusal, t.state.Tried(c.ID))})
 		case v.record.Permission == string(tool.Allow) || consent:
 			repeatable := v.tool.Replay == tool.Safe || v.tool.Replay == tool.Idempotent
 			records = append(records, loop.Began{CallID: c.ID, Repeatable: repeatable})
-			ready = append(ready, prepared{call: c, tool: v.tool, given: v.given})
+			ready = append(ready, prepared{call: c, as: v.as, tool: v.tool, given: v.given})
 		default:
 			t.later(v.record)
 		}
@@ -59,6 +63,8 @@ type outcome struct {
 	result harness.ToolResult
 	broken any
 	stack  []byte
+	// violation is what an extension did that fails the turn.
+	violation error
 }
 
 // gather runs calls and stores each result as it comes. It waits for all of
@@ -70,8 +76,12 @@ func (t *Turn) gather(ctx context.Context, calls []prepared) error {
 	}
 	var errs []error
 	var broken *outcome
+	var violated error
 	for range calls {
 		o := <-outcomes
+		if violated == nil {
+			violated = o.violation
+		}
 		switch {
 		case o.broken != nil:
 			broken = &o
@@ -86,6 +96,9 @@ func (t *Turn) gather(ctx context.Context, calls []prepared) error {
 	if broken != nil {
 		// On this goroutine, where whoever drives the turn can catch it.
 		panic(fmt.Sprintf("%v\n%s", broken.broken, broken.stack))
+	}
+	if violated != nil && len(errs) == 0 {
+		return t.failed(ctx, violated)
 	}
 	return first(errs)
 }
@@ -112,7 +125,10 @@ func (t *Turn) run(ctx context.Context, p prepared) (o outcome) {
 			o = outcome{broken: broken, stack: debug.Stack()}
 		}
 	}()
-	return outcome{result: t.Steps.Tools.Execute(ctx, p.tool, p.call, p.given)}
+	var v violation
+	r := t.Steps.Tools.Execute(ctx, t.guarded(p.as, p.tool, &v), p.as, p.given)
+	r.Name = p.call.Name
+	return outcome{result: r, violation: v.get()}
 }
 
 // refusal returns the message that answers a call which cannot run. tried says

@@ -39,6 +39,9 @@ type Steps struct {
 	// Hooks observe the turn; see package hook. What goes wrong with them is told
 	// to Log, nil for nobody.
 	Hooks []hook.Func
+	// Extensions change what happens in the turn. Who makes the Steps has installed
+	// them, and takes them down.
+	Extensions []Extension
 	Log   *slog.Logger
 	Now   func() time.Time
 }
@@ -87,6 +90,7 @@ type Turn struct {
 	sent, heard bool
 	learning    learning
 	watch       watch
+	ext         extended
 }
 
 // half is the half answer that is under way: written by the stream, read by
@@ -150,7 +154,9 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 	if t.Soft == nil {
 		t.Soft = ctx
 	}
-	t.enter(ctx, s)
+	if err := t.enter(ctx, s); err != nil {
+		return t.failed(ctx, err)
+	}
 	cmd := s.Next()
 	for {
 		if err := t.Soft.Err(); err != nil && !over(cmd) {
@@ -171,7 +177,7 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 		case loop.Note:
 			err = t.put(ctx, harness.Usage{}, loop.Noted{Reason: c.Reason, Message: c.Notice()})
 		case loop.Rest:
-			err = t.put(ctx, harness.Usage{}, loop.Rested{Status: c.Status, Stop: c.Stop, Error: c.Error})
+			err = t.ends(ctx, c)
 		default:
 			return fmt.Errorf("run %s: no step for %T", t.Run, cmd)
 		}
@@ -231,6 +237,9 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 		t.Sink.Emit(harness.Event{Type: harness.EventRecovery, Text: "nothing was recalled: " + out.RecallError.Error()})
 	}
 	for {
+		if out, err = t.before(ctx, out); err != nil {
+			return t.failed(ctx, err)
+		}
 		t.Attempt++
 		t.half.reset(t.Attempt)
 		t.sent, t.heard = true, false
@@ -269,11 +278,15 @@ func (t *Turn) answered(ctx context.Context, c loop.CallModel, out memory.Out, r
 		name = t.state.Config().Model
 	}
 	usage := t.Steps.Info.Cost(reply.Usage)
+	reply, err := t.after(ctx, reply)
+	if err != nil {
+		return t.spoilt(ctx, usage, err)
+	}
 	m := loop.Name(t.Run, c.Step, name, reply.Parts, usage, out.Used)
 	if m != nil {
 		m.Sent = &out.Sent
 	}
-	err := t.put(ctx, usage, loop.Answered{Message: m, Stop: reply.Stop, Usage: usage, Attempt: t.Attempt})
+	err = t.put(ctx, usage, loop.Answered{Message: m, Stop: reply.Stop, Usage: usage, Attempt: t.Attempt})
 	if err != nil {
 		return err
 	}
@@ -300,6 +313,9 @@ func (t *Turn) reply(grow int) int {
 func (t *Turn) delta(d model.Delta) {
 	t.heard = t.heard || d.Kind == model.DeltaText || d.Kind == model.DeltaThinking || d.Kind == model.DeltaProgress
 	t.heardOf(d)
+	if t.whole() && (d.Kind == model.DeltaText || d.Kind == model.DeltaThinking) {
+		return
+	}
 	e := harness.Event{Session: t.Session, Run: t.Run, Attempt: t.Attempt, At: t.Steps.Now()}
 	switch d.Kind {
 	case model.DeltaText:

@@ -42,8 +42,8 @@ type Steps struct {
 	// Extensions change what happens in the turn. Who makes the Steps has installed
 	// them, and takes them down.
 	Extensions []Extension
-	Log   *slog.Logger
-	Now   func() time.Time
+	Log        *slog.Logger
+	Now        func() time.Time
 }
 
 // Stored says where a record went: its number in the run's journal and, if it

@@ -19,6 +19,7 @@ import (
 	"cairn/themes"
 	"cairn/ui/browser"
 	"cairn/ui/chat"
+	"cairn/ui/chat/attach"
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
 	"cairn/ui/render"
@@ -49,6 +50,8 @@ type Deps struct {
 	// [chat.Deps].
 	Title  func(ctx context.Context, id harness.SessionID) error
 	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
+	// Files are those that messages mention; see [chat.Deps].
+	Files attach.Files
 	// Grants are the standing permissions. Rules are those in force besides
 	// them, for the person to see; CheckRule says what is wrong with the text
 	// of one.
@@ -208,7 +211,7 @@ func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
-		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
+		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: d.Files, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
 	if d.Facts != nil {
 		deps.Facts = d.Facts

@@ -11,6 +11,7 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
+	"cairn/ui/chat/attach"
 	"cairn/ui/chat/compose"
 	"cairn/ui/render"
 )
@@ -238,10 +239,8 @@ func (d desk) person(msg *harness.Message) []string {
 	if more != "" {
 		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On(d.l.theme.Ornaments.Ellipsis+" "+more+" more (details show them)")))
 	}
-	for _, p := range msg.Parts {
-		if p.Kind == harness.PartFile && p.File != nil {
-			lines = append(lines, d.fit(d.l.theme.Paints.Muted.On("file  "+render.SafeLine(p.File.Name)+"  "+render.SafeLine(p.File.MediaType))))
-		}
+	for _, words := range attach.Listed(*msg) {
+		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On("["+words+"]")))
 	}
 	return lines
 }

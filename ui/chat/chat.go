@@ -17,6 +17,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/chat/attach"
 	"cairn/ui/chat/compose"
 )
 
@@ -61,6 +62,7 @@ type Model struct {
 	ask    asking
 
 	box    compose.Box
+	tray   attach.Tray
 	draft  draft
 	past   past
 	branch branching
@@ -105,6 +107,7 @@ func New(ctx context.Context, d Deps, o Open) Model {
 		own:     ownership{fresh: o.New},
 		pages:   pages{follow: true, whole: true},
 		results: map[string]*harness.ToolResult{}, laid: &layouts{},
+		tray: attach.NewTray(ctx, d.Files),
 	}
 	for _, n := range o.Notices {
 		m.pages.add(item{quiet: n})
@@ -179,7 +182,7 @@ func (m Model) Restyle(d Deps) Model {
 
 // Update takes a message of the chat, a key, a paste or the wheel.
 func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
-	before := m.draft.version
+	before, was := m.draft.version, m.box
 	var cmd tea.Cmd
 	var want Intent
 	switch msg := msg.(type) {
@@ -216,6 +219,8 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		m, cmd = m.armDraft()
 		cmds = append(cmds, cmd)
 	}
+	m, cmd = m.mentioned(was)
+	cmds = append(cmds, cmd)
 	m, cmd = m.quench()
 	return m, tea.Batch(append(cmds, cmd)...), want
 }
@@ -236,6 +241,7 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 		}
 	}
 	m, _ = m.unheld()
+	was := m.box
 	m.box = m.box.Paste(text)
 	m.draft.version++
 	m.leader = ""
@@ -247,7 +253,8 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 		m, doze = m.doze()
 	}
 	m, cmd := m.armDraft()
-	return m, tea.Batch(doze, cmd)
+	m, look := m.mentioned(was)
+	return m, tea.Batch(doze, cmd, look, m.pasted(text))
 }
 
 // quench loads older messages when the window needs them.

@@ -7,6 +7,7 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
+	"cairn/ui/chat/attach"
 	"cairn/ui/overlay"
 	"cairn/ui/render"
 )
@@ -63,7 +64,7 @@ type ToolLine struct {
 
 // Deps are what chats need of the rest of the program. All fields but
 // Facts, Notes, Inbox, Distill, Title, Export, Plan, Compact, Picture, Artifact,
-// Keys, User and Tools are required.
+// Files, Keys, User and Tools are required.
 type Deps struct {
 	Engine     harness.Engine
 	Transcript harness.Transcript
@@ -101,6 +102,8 @@ type Deps struct {
 	// Artifact reads the whole of a large result. It is called in a command; nil
 	// where none is kept.
 	Artifact func(ctx context.Context, id harness.SessionID, sha256 string) ([]byte, error)
+	// Files are those that messages mention; the zero value attaches none.
+	Files attach.Files
 	// Config resolves the configuration of a session's next turn. It is called
 	// in a command and may read files.
 	Config func(ctx context.Context, s harness.Session) (Setup, error)

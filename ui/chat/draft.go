@@ -44,6 +44,7 @@ func (m Model) takeDraft(d harness.Draft, edited *harness.Record) Model {
 	}
 	if d.Text != "" && m.box.Empty() {
 		m.box = m.box.SetText(d.Text)
+		m.tray = m.tray.Restored(d.At)
 		m.notice = "your draft is back"
 		switch {
 		case edited != nil:

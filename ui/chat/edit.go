@@ -160,11 +160,18 @@ func (m Model) sendInstead(r harness.Record, msg harness.Message, e editing) (Mo
 	m.pages.cut(max(m.pages.index(origin(r)), 0))
 	m.pages.add(item{rec: harness.Record{Kind: harness.RecordMessage, Message: &msg, At: m.deps.Now()}, sent: true})
 	draft := harness.Draft{Text: text, Edits: e.stored(), Queue: slices.Clone(m.draft.queue), At: m.deps.Now()}
-	d, lease, to, start := m.deps, m.own.lease, m.to(), m.start(ctx, msg)
+	write := asIs(msg)
+	if e.on() {
+		write = m.writer(text, r.Message).once()
+	}
+	d, lease, to, start, model := m.deps, m.own.lease, m.to(), m.start(ctx, write), m.setup.Run.Model
 	return m, tea.Batch(m.tick(), func() tea.Msg {
 		out := startedMsg{to: to}
 		if e.on() { // a crash after the move leaves the text in the draft
 			out.err = d.Drafts.Save(ctx, lease.Session, d.Holder, draft)
+		}
+		if out.err == nil { // what cannot be sent moves nothing
+			_, _, out.err = write(ctx, model)
 		}
 		if out.err == nil {
 			out.err = Drop(ctx, d.Engine, lease, open)

@@ -84,6 +84,9 @@ func (m Model) leads() bool {
 
 // do carries out an action of the key table.
 func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
+	if next, cmd, want, ok := m.fileKey(action, key); ok {
+		return next, cmd, want
+	}
 	if strings.HasPrefix(action, "edit.") {
 		m, cmd := m.edit(action)
 		return m, cmd, Intent{}

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"cairn/harness"
+	"cairn/ui/chat/attach"
 	"cairn/ui/chat/compose"
 	"cairn/ui/chat/decide"
 	"cairn/ui/chat/tree"
@@ -45,6 +46,8 @@ const (
 	actUsed     = "chat.used"
 	actTree     = "chat.branches"
 	actAmend    = "chat.edit-last"
+
+	actDetach = "chat.detach"
 
 	actTakeBack  = "chat.take-back"
 	actBringBack = "chat.bring-back"
@@ -90,6 +93,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actSearch, "search prompts", "Writing", 0, "", "ctrl+r"),
 		b(actEditor, "write in $EDITOR", "Writing", 0, "", "ctrl+g", "ctrl+x ctrl+e"),
 		b(actUnfold, "unfold a paste", "Writing", 0, when(!m.box.Empty(), "the box is empty"), "ctrl+x u"),
+		b(actDetach, "take out the last file", "Writing", 0, when(m.tray.Any(), "no file is attached"), "ctrl+x d"),
 		b(actComplete, "complete a command", "Writing", 0, when(m.box.Starts("/"), "no command is typed"), "tab"),
 		b(actUnqueue, "take back queued", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
 		b(actStop, "twice: stop, keep the text", "Running", 0, "", "esc"),
@@ -123,7 +127,13 @@ func (m Model) Bindings() []render.Binding {
 		b(actEOF, "quit, if empty", "Going places", 0, empty, "ctrl+d"),
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 	}
-	own = rebind(append(own, compose.Bindings()...), m.deps.Keys)
+	files := attach.Bindings(m.lists())
+	if own = append(own, compose.Bindings()...); m.lists() { // its keys come first
+		own = append(files, own...)
+	} else {
+		own = append(own, files...)
+	}
+	own = rebind(own, m.deps.Keys)
 	if !m.asks() {
 		return append(own, m.dialogKeys()...)
 	}

@@ -38,6 +38,7 @@ func Slashes() []Slash {
 		{Name: "redo", Help: "bring back what was taken back"},
 		{Name: "fork", Arg: "[N]", Help: "go on in a new session, from here or your Nth last message"},
 		{Name: "tree", Other: []string{"branches"}, Help: "show the branches of this session"},
+		{Name: "attach", Other: []string{"file"}, Arg: "FILE", Help: "send a file with the next message; so does @FILE in it"},
 		{Name: "export", Arg: "[FILE]", Help: "write this conversation to a file"},
 		{Name: "model", Other: []string{"models"}, Arg: "[PROVIDER/NAME]", Help: "show or change the model of this session"},
 		{Name: "runs", Help: "list the runs: what goes on, waits or is unfinished"},

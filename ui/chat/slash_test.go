@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"cairn/ui/chat/attach"
 	"cairn/ui/chat/decide"
 )
 
@@ -51,7 +52,7 @@ func TestEveryActionHasHelpAndOneKeyHasOneMeaning(t *testing.T) {
 	seen := map[string]string{}
 	shared := map[string]bool{"home": true, "end": true, "ctrl+d": true, "ctrl+_": true} // by whether the box is empty
 	for _, b := range Actions() {
-		if decide.Owns(b.Action) || strings.HasPrefix(b.Action, "tree.") {
+		if decide.Owns(b.Action) || attach.Owns(b.Action) || strings.HasPrefix(b.Action, "tree.") {
 			continue // these come first or alone while they can be used, and are tested there
 		}
 		if b.Help == "" || b.Group == "" || len(b.Keys) == 0 {

@@ -70,7 +70,7 @@ func (m Model) send(text string) (Model, tea.Cmd) {
 	m.pages.add(item{rec: harness.Record{Kind: harness.RecordMessage, Message: &msg, At: m.deps.Now()}, sent: true})
 	m.pages.follow = true
 	m.turn.closes, m.open = m.open != nil, nil
-	start := m.start(ctx, msg)
+	start := m.start(ctx, m.writer(text, nil))
 	return m, tea.Batch(func() tea.Msg { return start() }, m.tick(), m.warm())
 }
 
@@ -86,8 +86,8 @@ func (m Model) warm() tea.Cmd {
 	}
 }
 
-// start begins a run; it is for a command.
-func (m Model) start(ctx context.Context, msg harness.Message) func() startedMsg {
+// start begins a run with what write writes; it is for a command.
+func (m Model) start(ctx context.Context, write writer) func() startedMsg {
 	d, lease, to, setup, session := m.deps, m.own.lease, m.to(), m.setup, m.session
 	request := harness.NewID()
 	return func() startedMsg {
@@ -99,6 +99,10 @@ func (m Model) start(ctx context.Context, msg harness.Message) func() startedMsg
 			out.setup = &setup
 		}
 		setup.Run.NoMemory = session.NoMemory // as it is now, also if it was changed here since
+		var msg harness.Message
+		if msg, out.notes, out.err = write(ctx, setup.Run.Model); out.err != nil {
+			return out
+		}
 		out.handle, out.err = d.Engine.Start(ctx, harness.StartRequest{
 			Lease: lease, Message: msg, Config: setup.Run, Request: request, Dir: d.Dir,
 		})
@@ -136,6 +140,8 @@ type startedMsg struct {
 	events  <-chan harness.Event
 	setup   *Setup
 	resumed *harness.Run
+	// notes are what there is to say of the files that were sent.
+	notes []string
 	// decision is what the person decided, if that is how it goes on.
 	decision *harness.Decision
 	err      error
@@ -155,6 +161,9 @@ func (msg startedMsg) apply(m Model) (Model, tea.Cmd) {
 	stopping := m.turn.phase == phaseStopping
 	m.turn.phase, m.turn.run = phaseRunning, msg.handle.ID()
 	m.stored = true
+	for _, note := range msg.notes {
+		m.pages.add(item{quiet: note})
+	}
 	cmds := []tea.Cmd{pump(m.ctx, m.to(), msg.events)}
 	if m.turning { // memory was turned while the session was made
 		var cmd tea.Cmd
@@ -205,8 +214,7 @@ func (m Model) notStarted(msg startedMsg) (Model, tea.Cmd) {
 	if msg.decision != nil {
 		return m.refused(msg)
 	}
-	m.failed = msg.err
-	m, cmd := m.trouble(msg.err)
+	m, cmd := m.unattached(msg.err)
 	cmds := []tea.Cmd{cmd, m.reload()}
 	if closes { // the run that was to be closed may not be
 		cmds = append(cmds, m.findOpen())

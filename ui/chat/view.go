@@ -110,7 +110,7 @@ func (m Model) lowRows() int {
 	if len(m.draft.queue) > 0 {
 		n++
 	}
-	return n
+	return n + len(m.trayRows())
 }
 
 // boxLines is how many rows of the box are seen.
@@ -130,6 +130,7 @@ func (m Model) foot() foot {
 		f.lines = append(f.lines, m.status())
 	}
 	f.lines = append(f.lines, m.rule())
+	f.lines = append(f.lines, m.trayRows()...)
 	m.drawBox(&f)
 	if q := m.queueLine(); q != "" {
 		p := m.deps.Theme.Paints
@@ -285,6 +286,8 @@ func (m Model) hints() string {
 				}
 			}
 		}
+	case m.lists():
+		parts = m.listHints()
 	case m.box.Starts("/"):
 		for i, s := range matching(m.box.Text()) {
 			part := p.Key.On("/" + s.Name)

@@ -20,21 +20,24 @@ const (
 // offClosed is why the list's keys are off.
 const offClosed = "no list of files is open"
 
+// Owns reports whether an action is one of [Bindings].
+func Owns(action string) bool { return strings.HasPrefix(action, "files.") }
+
 // Bindings are the keys of the list of files, which are in force while it is
 // open.
-func (t Tray) Bindings() []render.Binding {
+func Bindings(open bool) []render.Binding {
 	off := offClosed
-	if t.Open() {
+	if open {
 		off = ""
 	}
 	b := func(action, help string, keys ...string) render.Binding {
 		return render.Binding{Action: action, Keys: keys, Help: help, Group: "Files", Off: off}
 	}
 	return []render.Binding{
-		b(actUp, "the file above", "up", "ctrl+p"),
-		b(actDown, "the file below", "down", "ctrl+n"),
-		b(actChoose, "mention the file; go into a directory", "tab", "enter"),
-		b(actClose, "close the list", "esc"),
+		b(actChoose, "mention the file", "tab", "enter"),
+		b(actClose, "close the files", "esc"),
+		b(actDown, "next file", "down", "ctrl+n"),
+		b(actUp, "file before", "up", "ctrl+p"),
 	}
 }
 
@@ -176,7 +179,13 @@ type Choice struct {
 	Text string
 }
 
-// Do carries out an action of [Tray.Bindings]. Ok is false if it is none of
+// Shut closes the list for the mention that is typed.
+func (t Tray) Shut() Tray {
+	t.list.shut = true
+	return t
+}
+
+// Do carries out an action of [Bindings]. Ok is false if it is none of
 // them, or if the key is to do what it does elsewhere: nothing that is listed
 // fits what is typed.
 func (t Tray) Do(action string) (next Tray, chosen *Choice, ok bool) {
@@ -186,7 +195,7 @@ func (t Tray) Do(action string) (next Tray, chosen *Choice, ok bool) {
 	case actDown:
 		t.list.at = (t.list.at + 1) % max(len(t.list.rows), 1)
 	case actClose:
-		t.list.shut = true
+		t = t.Shut()
 	case actChoose:
 		return t.choose()
 	default:

@@ -42,7 +42,7 @@ func Mentions(text string) []Mention {
 			break
 		}
 		i += n
-		if !begins(text[:i]) {
+		if !Begins(text[:i]) {
 			i++
 			continue
 		}
@@ -59,7 +59,7 @@ func Mentions(text string) []Mention {
 // typed; To is the end of the line.
 func Open(line string) (Mention, bool) {
 	for at := strings.LastIndexByte(line, '@'); at >= 0; at = strings.LastIndexByte(line[:at], '@') {
-		if !begins(line[:at]) || len(line)-at > pathMax {
+		if !Begins(line[:at]) || len(line)-at > pathMax {
 			continue
 		}
 		typed := line[at+1:]
@@ -88,9 +88,9 @@ func Write(p string) (mention string, ok bool) {
 	return `@"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p) + `"`, true
 }
 
-// begins reports whether an @ behind this text begins a word: it is no part of an
+// Begins reports whether an @ behind this text begins a word: it is no part of an
 // address such as me@example.org.
-func begins(before string) bool {
+func Begins(before string) bool {
 	r, _ := utf8.DecodeLastRuneInString(before)
 	switch {
 	case before == "", unicode.IsSpace(r), strings.ContainsRune(`([{<"',;:=`, r):

@@ -30,6 +30,12 @@ func (b Box) Has(s string) bool {
 	return false
 }
 
+// Same reports whether the text is that of another box, an earlier state of this
+// one, untouched since. It costs nothing.
+func (b Box) Same(was Box) bool {
+	return len(b.pieces) == len(was.pieces) && (len(b.pieces) == 0 || &b.pieces[0] == &was.pieces[0])
+}
+
 // AtStart reports whether the caret is before everything.
 func (b Box) AtStart() bool { return b.at == 0 }
 

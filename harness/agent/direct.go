@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"cairn/harness"
 	"cairn/harness/loop"
@@ -22,26 +24,28 @@ type direct struct {
 // Put implements [Sink].
 func (d *direct) Put(ctx context.Context, usage harness.Usage, records ...loop.Record) ([]Stored, error) {
 	now := d.a.o.Now()
-	var messages []harness.Record
-	for _, r := range records {
-		enc, err := loop.Encode(r)
+	var kept []harness.Record
+	keeps := make([]bool, len(records))
+	for i, r := range records {
+		rec, err := recordOf(r)
 		if err != nil {
 			return nil, err
 		}
-		if enc.Message != nil {
-			messages = append(messages, harness.Record{Run: d.run, At: now, Kind: harness.RecordMessage, Message: enc.Message})
+		if keeps[i] = rec != nil; keeps[i] {
+			rec.Run, rec.At = d.run, now
+			kept = append(kept, *rec)
 		}
 	}
-	if err := d.a.append(ctx, usage, messages); err != nil {
+	if err := d.a.append(ctx, usage, kept); err != nil {
 		return nil, err
 	}
-	last := d.a.last(len(messages))
+	last := d.a.last(len(kept))
 	d.usage = d.usage.Add(usage)
 	stored := make([]Stored, 0, len(records))
-	for _, r := range records {
+	for i, r := range records {
 		d.seq++
 		s := Stored{Seq: d.seq}
-		if enc, err := loop.Encode(r); err == nil && enc.Message != nil {
+		if keeps[i] {
 			s.Record, last = last[0], last[1:]
 		}
 		for _, e := range EventsOf(d.state, r, s, now) {
@@ -54,6 +58,26 @@ func (d *direct) Put(ctx context.Context, usage harness.Usage, records ...loop.R
 		stored = append(stored, s)
 	}
 	return stored, nil
+}
+
+// recordOf returns what a record of a run adds to the conversation, nil if that
+// is nothing.
+func recordOf(r loop.Record) (*harness.Record, error) {
+	enc, err := loop.Encode(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case enc.Message != nil:
+		return &harness.Record{Kind: harness.RecordMessage, Message: enc.Message}, nil
+	case enc.Condensed != nil:
+		data, err := json.Marshal(enc.Condensed)
+		if err != nil {
+			return nil, fmt.Errorf("condensed record: %w", err)
+		}
+		return &harness.Record{Kind: harness.RecordCondensed, Data: data}, nil
+	default:
+		return nil, nil //nolint:nilnil // there are records that add nothing
+	}
 }
 
 // last returns the numbers of the last n records.

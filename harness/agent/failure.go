@@ -6,7 +6,12 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/model"
+	"cairn/harness/policy"
 )
+
+// KindSpending is the kind of failure of a run whose next model call a spending
+// limit did not allow.
+const KindSpending = "spending"
 
 // Failure turns a failed model call into data: a word for programs and a
 // sentence for people that ends in what to do.
@@ -15,6 +20,9 @@ func Failure(err error) *harness.RunError {
 		return e
 	}
 	var e *model.Error
+	if policy.OverBudget(err) {
+		return &harness.RunError{Kind: KindSpending, Text: err.Error()}
+	}
 	if !errors.As(err, &e) {
 		return &harness.RunError{Kind: "internal", Text: err.Error()}
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -64,4 +65,51 @@ func (a *Agent) SetMessages(ctx context.Context, msgs []harness.Message) error {
 		return err
 	}
 	return a.settle(ctx)
+}
+
+// pinned returns the pinned messages of the history.
+func (a *Agent) pinned(ctx context.Context, history []harness.Record) ([]harness.Record, error) {
+	s := harness.Session{ID: a.id}
+	for _, r := range history {
+		if r.Kind == harness.RecordPin {
+			s.PinRecords++
+		}
+	}
+	return memory.Pinned(ctx, past{id: a.id, history: history}, s, harness.Origin{Session: a.id})
+}
+
+// past is a history that is all at hand, as [memory.Pinned] reads one.
+type past struct {
+	harness.Transcript
+
+	id      harness.SessionID
+	history []harness.Record
+}
+
+// Before implements [harness.Transcript]. Where there is no such record it begins
+// at the end.
+func (p past) Before(_ context.Context, _ harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
+	end := p.index(of)
+	if end < 0 {
+		end = len(p.history)
+	}
+	if limit == 0 {
+		limit = end
+	}
+	return p.history[max(0, end-limit):end], nil
+}
+
+// Record implements [harness.Transcript].
+func (p past) Record(_ context.Context, id harness.SessionID, seq int) (harness.Record, error) {
+	i := p.index(harness.Origin{Session: id, Record: seq})
+	if i < 0 {
+		return harness.Record{}, fmt.Errorf("record %d of session %s: %w", seq, id, harness.ErrNotFound)
+	}
+	return p.history[i], nil
+}
+
+func (p past) index(of harness.Origin) int {
+	return slices.IndexFunc(p.history, func(r harness.Record) bool {
+		return r.Seq == of.Record && cmp.Or(r.In, p.id) == cmp.Or(of.Session, p.id)
+	})
 }

@@ -32,6 +32,15 @@ type learning struct {
 	// configured: the provider has just refused that.
 	taught  harness.LearnedLimits
 	repeats int
+	// forced is the step for which a refusal forced a condensing.
+	forced int
+}
+
+// refusal is a request that was refused as too long, and what that taught.
+type refusal struct {
+	out   memory.Out
+	err   error
+	guess harness.LearnedLimits
 }
 
 // over returns info with the limits that refusals taught.
@@ -100,6 +109,23 @@ func (l lesson) reason() string {
 	return "context_overflow"
 }
 
+// long reports whether the request was too long, whatever its reply.
+func (l lesson) long() bool { return l.used.Window > 0 && l.once == 0 }
+
+// smallerNow returns the refusal of the request before if out, which is to be sent
+// in its place, is no smaller.
+func (t *Turn) smallerNow(ctx context.Context, out memory.Out) error {
+	r := t.refused
+	if t.refused = nil; r == nil {
+		return nil
+	}
+	if !smaller(out, r.out, true, cmp.Or(t.info().Window, model.UnknownWindow)) {
+		return r.err
+	}
+	t.remember(ctx, r.err, r.guess)
+	return nil
+}
+
 // recallLimits reads once what was learned of the model before. A store that
 // cannot tell is no reason to end the turn.
 func (t *Turn) recallLimits(ctx context.Context) {
@@ -154,6 +180,16 @@ func (t *Turn) again(ctx context.Context, c loop.CallModel, was memory.Out, err 
 	t.learning.repeats++
 	taught := &t.learning.taught
 	taught.Window, taught.Reply = lesser(taught.Window, l.used.Window), lesser(taught.Reply, l.used.Reply)
+	if c.Condense && l.long() && t.learning.forced != c.Step {
+		t.forced, t.learning.forced = true, c.Step
+		t.refused = &refusal{out: was, err: err}
+		if l.guessed {
+			t.refused.guess = l.kept
+		}
+		t.mend(l.text)
+		t.recovered(l.reason(), t.learning.repeats, was.Request.MaxOutput)
+		return was, true
+	}
 	out, failed := t.compose(ctx, c)
 	if failed != nil {
 		return was, false
@@ -161,7 +197,7 @@ func (t *Turn) again(ctx context.Context, c loop.CallModel, was memory.Out, err 
 	if l.once > 0 && less(l.once, out.Request.MaxOutput) {
 		out.Request.MaxOutput, out.Sent.Reply = l.once, l.once
 	}
-	if !smaller(out, was, l.used.Window > 0 && l.once == 0, cmp.Or(t.info().Window, model.UnknownWindow)) {
+	if !smaller(out, was, l.long(), cmp.Or(t.info().Window, model.UnknownWindow)) {
 		return was, false
 	}
 	if l.guessed {

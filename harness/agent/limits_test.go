@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"cairn/harness"
@@ -95,14 +96,28 @@ func budget(t *testing.T, svc *modeltest.Service) int {
 	return n
 }
 
+// service is a provider's, which counts the requests for what stands for old
+// messages apart.
+type service struct {
+	*modeltest.Service
+
+	notes atomic.Int64
+}
+
+// turns is how many requests of turns were made.
+func (s *service) turns() int { return s.Count() - int(s.notes.Load()) }
+
 // strict serves a model that has a window and a reply limit, and counts four
 // bytes as a token.
-func (p provider) strict(t *testing.T) *modeltest.Service {
+func (p provider) strict(t *testing.T) *service {
 	t.Helper()
-	var svc *modeltest.Service
-	svc = modeltest.Serve(t, func(_ int, a *modeltest.Answer) {
+	svc := new(service)
+	svc.Service = modeltest.Serve(t, func(_ int, a *modeltest.Answer) {
 		body, _, _ := svc.Last()
-		most := budget(t, svc)
+		most := budget(t, svc.Service)
+		if strings.Contains(string(body), "Write the note now") {
+			svc.notes.Add(1)
+		}
 		switch tokens := len(body) / 4; {
 		case tokens > window && p.raw:
 			a.Refuse(http.StatusBadRequest, "application/json", say(p.long, tokens, window))
@@ -119,7 +134,7 @@ func (p provider) strict(t *testing.T) *modeltest.Service {
 }
 
 // build returns a model of the service as the program makes it.
-func (p provider) build(t *testing.T, svc *modeltest.Service, name string) (model.Model, model.Info) {
+func (p provider) build(t *testing.T, svc *service, name string) (model.Model, model.Info) {
 	t.Helper()
 	m, info, err := choose.Build(t.Context(), p.id+"/"+name, choose.Env{
 		BaseURLs: map[string]string{p.id: svc.URL + p.base}, Key: func(string) string { return "sk-test" },
@@ -145,10 +160,10 @@ func long(n int) string { return fmt.Sprint(n, ": ") + strings.Repeat("lorem ", 
 
 // turns has the agent take turns, each of which has to be answered, and returns
 // how many requests each made.
-func turns(t *testing.T, a *agent.Agent, svc *modeltest.Service, n int) (counts []int, lines []string) {
+func turns(t *testing.T, a *agent.Agent, svc *service, n int) (counts []int, lines []string) {
 	t.Helper()
 	for i := range n {
-		before := svc.Count()
+		before := svc.turns()
 		res, err := a.Stream(t.Context(), long(i), func(e harness.Event) {
 			if e.Type == harness.EventRecovery {
 				lines = append(lines, e.Text)
@@ -157,7 +172,7 @@ func turns(t *testing.T, a *agent.Agent, svc *modeltest.Service, n int) (counts 
 		if err != nil || res.Text != "well" {
 			t.Fatalf("turn %d ended as %+v, %v", i, res, err)
 		}
-		counts = append(counts, svc.Count()-before)
+		counts = append(counts, svc.turns()-before)
 	}
 	return counts, lines
 }
@@ -228,8 +243,8 @@ func TestARefusedReplyBudgetIsMetOnce(t *testing.T) {
 			info.MaxOutput = 64_000
 			db := openLimits(t, path)
 			counts, lines := turns(t, learning(t, agent.Options{Model: m, Info: info, Limits: db.Limits()}), svc, 1)
-			if fmt.Sprint(counts) != "[2]" || len(lines) != 1 || !strings.Contains(lines[0], "4096") || budget(t, svc) != reply {
-				t.Errorf("the turn made %v requests, told %q and asked for %d", counts, lines, budget(t, svc))
+			if fmt.Sprint(counts) != "[2]" || len(lines) != 1 || !strings.Contains(lines[0], "4096") || budget(t, svc.Service) != reply {
+				t.Errorf("the turn made %v requests, told %q and asked for %d", counts, lines, budget(t, svc.Service))
 			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
@@ -237,8 +252,8 @@ func TestARefusedReplyBudgetIsMetOnce(t *testing.T) {
 			limits := openLimits(t, path).Limits()
 			wantLearned(t, limits, p.id+"/m", harness.LearnedLimits{Reply: reply})
 			counts, _ = turns(t, learning(t, agent.Options{Model: m, Info: info, Limits: limits}), svc, 1)
-			if fmt.Sprint(counts) != "[1]" || budget(t, svc) != reply {
-				t.Errorf("after a restart it makes %v requests and asks for %d", counts, budget(t, svc))
+			if fmt.Sprint(counts) != "[1]" || budget(t, svc.Service) != reply {
+				t.Errorf("after a restart it makes %v requests and asks for %d", counts, budget(t, svc.Service))
 			}
 		})
 	}

@@ -26,8 +26,9 @@ func tooLong(limit int) error {
 type taught struct {
 	*agent.Agent
 
-	requests []model.Request
-	limits   *mem.Limits
+	// requests are those of turns, notes those for what stands for old messages.
+	requests, notes []model.Request
+	limits          *mem.Limits
 }
 
 // teach returns an agent whose model refuses the n-th request, from 0, with what
@@ -38,6 +39,10 @@ func teach(t *testing.T, info model.Info, refuse func(n int, r model.Request, em
 	a.Agent = learning(t, agent.Options{
 		Info: info, Limits: a.limits,
 		Model: answering(func(_ context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
+			if r.Purpose == model.PurposeCondense {
+				a.notes = append(a.notes, r)
+				return text("they spoke of many things"), nil
+			}
 			a.requests = append(a.requests, r)
 			if err := refuse(len(a.requests)-1, r, emit); err != nil {
 				return model.Reply{}, err
@@ -142,7 +147,8 @@ func TestNothingIsAskedAgainOnceTextCame(t *testing.T) {
 func TestRoomForOneReplyIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	p := provider{id: "anthropic", dialect: modeltest.Anthropic{}}
-	svc := modeltest.Serve(t, func(n int, a *modeltest.Answer) {
+	svc := new(service)
+	svc.Service = modeltest.Serve(t, func(n int, a *modeltest.Answer) {
 		if n == 0 {
 			a.Refuse(http.StatusBadRequest, "application/json", p.dialect.Refusal(400, "input length and `max_tokens` exceed context limit: 180000 + 32000 > 200000, decrease input length or `max_tokens` and try again"))
 			return
@@ -155,8 +161,8 @@ func TestRoomForOneReplyIsNotRemembered(t *testing.T) {
 	limits := mem.New(nil).Limits()
 	a := learning(t, agent.Options{Model: m, Info: info, Limits: limits})
 	for i, want := range []int{18_976, agent.DefaultReply} {
-		if res := run(t, a, "hello"); res.Text != "well" || budget(t, svc) != want || svc.Count() != i+2 {
-			t.Errorf("turn %d asked for %d in %d requests: %+v", i, budget(t, svc), svc.Count(), res)
+		if res := run(t, a, "hello"); res.Text != "well" || budget(t, svc.Service) != want || svc.Count() != i+2 {
+			t.Errorf("turn %d asked for %d in %d requests: %+v", i, budget(t, svc.Service), svc.Count(), res)
 		}
 	}
 	wantLearned(t, limits, "anthropic/m", harness.LearnedLimits{Window: 200_000})
@@ -244,6 +250,9 @@ func TestLearnedLimitsAreSavedWithTheConversation(t *testing.T) {
 	t.Parallel()
 	s, count := memoryStore(t), 0
 	o := agent.Options{Info: model.Info{ID: "p/m"}, Model: answering(func(_ context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
+		if r.Purpose == model.PurposeCondense {
+			return text("they spoke of many things"), nil
+		}
 		count++
 		if err := passes(30_000, tooLong(8_192))(count, r, emit); err != nil {
 			return model.Reply{}, err

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 
 	"cairn/harness"
 	"cairn/harness/loop"
@@ -37,9 +38,13 @@ func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)
 		steps.Policy = unmanned{steps.Policy}
 	}
 	t := &Turn{
-		Steps: steps, Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before, Sink: d,
+		Steps: steps, Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before,
+		Numbers: Numbers{stored[0].Record}, Sink: d,
 	}
 	t.watch.queue = a.hooks
+	if t.Pinned, err = a.pinned(ctx, before); err != nil {
+		return harness.Result{}, fmt.Errorf("session %s: %w", a.id, err)
+	}
 	res, err := a.turn(ctx, t, d)
 	if err != nil {
 		res.Status, res.Stop, res.Error = harness.RunFailed, harness.StopError, &harness.RunError{Kind: "store", Text: err.Error()}

@@ -20,7 +20,7 @@ import (
 const DefaultReply = 32_000
 
 // Steps are the parts with which commands of the loop are carried out. A [Turn]
-// needs all but Used, Limits, Hooks and Log; an [Agent] and the engine of package run fill in what is
+// needs all but Used, Limits, Budget, Hooks and Log; an [Agent] and the engine of package run fill in what is
 // left out.
 type Steps struct {
 	Model model.Model
@@ -36,6 +36,10 @@ type Steps struct {
 	// Limits remembers what refusals taught about models; nil means that it is
 	// known within the stretch of the run only.
 	Limits harness.Limits
+	// Budget keeps the turn's model calls within spending limits; nil means that
+	// there are none. A call that it does not allow fails the run with
+	// [KindSpending].
+	Budget *policy.Budget
 	// Hooks observe the turn; see package hook. What goes wrong with them is told
 	// to Log, nil for nobody.
 	Hooks []hook.Func
@@ -74,7 +78,11 @@ type Turn struct {
 	// First is the record number of the user's message.
 	First int
 	// History is the branch before the turn, oldest first; it may be a tail.
+	// Pinned are the pinned messages of the branch, see [memory.Pinned].
 	History []harness.Record
+	Pinned  []harness.Record
+	// Numbers are those of the messages in the state that Drive is given first.
+	Numbers Numbers
 	// Attempt is the number of model attempts made before this stretch.
 	Attempt int
 	Sink    Sink
@@ -89,8 +97,12 @@ type Turn struct {
 	// came in it: what it costs is told at its end only.
 	sent, heard bool
 	learning    learning
-	watch       watch
-	ext         extended
+	// forced says that condensing comes next whatever the estimate says, refused
+	// what the next request has to be smaller than.
+	forced  bool
+	refused *refusal
+	watch   watch
+	ext     extended
 }
 
 // half is the half answer that is under way: written by the stream, read by
@@ -216,16 +228,18 @@ func (t *Turn) put(ctx context.Context, u harness.Usage, records ...loop.Record)
 		return err
 	}
 	t.pending = nil
-	for _, r := range records {
+	for i, r := range records {
 		t.saw(r)
+		before := t.state
 		t.state, _ = loop.Step(t.state, r)
+		t.Numbers = t.Numbers.Step(before, t.state, stored[len(stored)-len(records)+i].Record)
 	}
 	t.kept(stored, all)
 	return nil
 }
 
-// callModel asks the model. A refusal that teaches a limit is followed by a
-// smaller request at once.
+// callModel asks the model, or first condenses what would be asked. A refusal
+// that teaches a limit is followed by a smaller request at once.
 func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 	t.iterates(c.Step)
 	t.recallLimits(ctx)
@@ -233,27 +247,51 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 	if err != nil {
 		return t.failed(ctx, err)
 	}
+	if stored, err := t.condense(ctx, c, out); stored || err != nil {
+		return err
+	}
+	if err := t.smallerNow(ctx, out); err != nil {
+		return t.failed(ctx, err)
+	}
 	if out.RecallError != nil {
-		t.Sink.Emit(harness.Event{Type: harness.EventRecovery, Text: "nothing was recalled: " + out.RecallError.Error()})
+		t.mend("nothing was recalled: " + out.RecallError.Error())
 	}
 	for {
 		if out, err = t.before(ctx, out); err != nil {
 			return t.failed(ctx, err)
 		}
-		t.Attempt++
-		t.half.reset(t.Attempt)
-		t.sent, t.heard = true, false
-		t.asks(out)
-		reply, err := t.Steps.Model.Stream(ctx, out.Request, t.delta)
+		reply, call, err := t.ask(ctx, out)
 		if err == nil {
-			return t.answered(ctx, c, out, reply)
+			return t.answered(ctx, c, call, out, reply)
+		}
+		if call == nil {
+			return t.failed(ctx, err)
 		}
 		next, ok := t.again(ctx, c, out, err)
 		if !ok {
 			return t.failed(ctx, err)
 		}
-		t.sent, out = false, next
+		if t.sent, out = false, next; t.forced {
+			return nil // condensing comes first
+		}
 	}
+}
+
+// ask makes one model call. It was not made if there is no charge.
+func (t *Turn) ask(ctx context.Context, out memory.Out) (model.Reply, *charge, error) {
+	call, err := t.charge(ctx, out.Estimate, out.Request.MaxOutput)
+	if err != nil {
+		return model.Reply{}, nil, err
+	}
+	t.Attempt++
+	t.half.reset(t.Attempt)
+	t.sent, t.heard = true, false
+	t.asks(out)
+	reply, err := call.stream(ctx, t.Steps.Model, out.Request, t.delta)
+	if err != nil {
+		call.failed(ctx, err)
+	}
+	return reply, call, err
 }
 
 // info is what is known of the model by now.
@@ -261,18 +299,24 @@ func (t *Turn) info() model.Info { return t.learning.over(t.Steps.Info) }
 
 // compose builds the request of a model call.
 func (t *Turn) compose(ctx context.Context, c loop.CallModel) (memory.Out, error) {
+	return t.Steps.Compose(ctx, t.in(c))
+}
+
+// in is what the request of a model call is built from.
+func (t *Turn) in(c loop.CallModel) memory.In {
 	in := memory.In{
 		Session: t.Session, System: t.state.Config().System, Dir: t.Dir, Now: t.Steps.Now(),
-		History: t.History, Turn: t.state.Messages(), Info: t.info(), MaxOutput: t.reply(c.Grow),
+		History: t.History, First: t.First, Pinned: t.Pinned, Condensed: t.state.Condensed(),
+		Turn: t.state.Messages(), TurnRecords: t.Numbers.of(t.state), Info: t.info(), MaxOutput: t.reply(c.Grow), Grow: c.Grow,
 	}
 	if t.Steps.Tools != nil && !c.NoTools {
 		in.Tools = t.Steps.Tools.Specs()
 	}
-	return t.Steps.Compose(ctx, in)
+	return in
 }
 
 // answered stores an answer.
-func (t *Turn) answered(ctx context.Context, c loop.CallModel, out memory.Out, reply model.Reply) error {
+func (t *Turn) answered(ctx context.Context, c loop.CallModel, call *charge, out memory.Out, reply model.Reply) error {
 	name := reply.Model
 	if name == "" {
 		name = t.state.Config().Model
@@ -280,6 +324,7 @@ func (t *Turn) answered(ctx context.Context, c loop.CallModel, out memory.Out, r
 	usage := t.Steps.Info.Cost(reply.Usage)
 	reply, err := t.after(ctx, reply)
 	if err != nil {
+		defer call.answered(ctx, usage)
 		return t.spoilt(ctx, usage, err)
 	}
 	m := loop.Name(t.Run, c.Step, name, reply.Parts, usage, out.Used)
@@ -290,6 +335,7 @@ func (t *Turn) answered(ctx context.Context, c loop.CallModel, out memory.Out, r
 	if err != nil {
 		return err
 	}
+	call.answered(ctx, usage)
 	t.sent = false
 	t.half.reset(t.Attempt)
 	if t.Steps.Used != nil && len(out.Used) > 0 {

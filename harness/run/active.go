@@ -43,6 +43,8 @@ type active struct {
 	// a half answer is never stored behind the whole one.
 	saving sync.Mutex
 	state  loop.State
+	// numbers are those of the messages in state.
+	numbers agent.Numbers
 	// saved is the half answer on disk. Attempts up to answered are whole.
 	saved    harness.Partial
 	answered int
@@ -116,7 +118,9 @@ func (a *active) write(ctx context.Context, entries []Entry, records []loop.Reco
 			a.Emit(ev)
 		}
 		a.stream.reached(e.Seq)
+		before := a.state
 		a.state, _ = loop.Step(a.state, records[i])
+		a.numbers = a.numbers.Step(before, a.state, e.Record)
 		a.take(e)
 		if r, ok := records[i].(loop.Answered); ok {
 			a.answered = r.Attempt
@@ -266,9 +270,10 @@ func (a *active) carry(ctx context.Context) (err error) {
 			err = fmt.Errorf("run %s: %w: %v", a.info.ID, errInternal, p)
 		}
 	}()
-	if a.turn.History, err = a.local.history(ctx, a.info, a.turn.Steps); err != nil {
+	if err := a.local.branch(ctx, a.turn); err != nil {
 		return err
 	}
+	a.turn.Numbers = a.numbers
 	return a.turn.Drive(ctx, a.state)
 }
 

@@ -97,7 +97,7 @@ func (l *Local) Get(ctx context.Context, id harness.RunID) (harness.Run, error) 
 	if r.Status.Closed() || r.Status == harness.RunRunning && !r.Interrupted {
 		return r, nil
 	}
-	_, state, err := l.load(ctx, id)
+	_, state, _, err := l.load(ctx, id)
 	if err != nil {
 		return r, err
 	}

@@ -70,7 +70,7 @@ func (l *Local) Prune(ctx context.Context, before time.Time) (int, error) {
 // decide stores decisions, and that the run goes on if nothing else waits or a
 // rule was given that may cover it.
 func (l *Local) decide(ctx context.Context, lease harness.Lease, id harness.RunID, ds []harness.Decision) (*active, error) {
-	info, state, err := l.load(ctx, id)
+	info, state, numbers, err := l.load(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +92,7 @@ func (l *Local) decide(ctx context.Context, lease harness.Lease, id harness.RunI
 		return nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	a := l.stretch(lease, info, state, steps, attempts(info, state))
+	a.numbers = numbers
 	if err := a.once(ctx, lostUsage(info, state), records...); err != nil {
 		l.unsure(id, lease, err)
 		return nil, errors.Join(err, l.revoke(context.WithoutCancel(ctx), given))

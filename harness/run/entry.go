@@ -52,17 +52,18 @@ func recordOf(e Entry) (loop.Record, error) {
 	return r, nil
 }
 
-// fold returns the state that entries lead to.
-func fold(entries []Entry) (loop.State, error) {
-	var s loop.State
+// fold returns the state that entries lead to, with the numbers of its messages.
+func fold(entries []Entry) (s loop.State, numbers agent.Numbers, err error) {
 	for _, e := range entries {
 		r, err := recordOf(e)
 		if err != nil {
-			return s, err
+			return s, nil, err
 		}
+		before := s
 		s, _ = loop.Step(s, r)
+		numbers = numbers.Step(before, s, e.Record)
 	}
-	return s, nil
+	return s, numbers, nil
 }
 
 // eventsOf returns what entries past number after tell a watcher. entries are

@@ -94,6 +94,7 @@ func (l *Local) create(ctx context.Context, r harness.StartRequest) (a *active, 
 	}
 	state, _ := loop.Step(loop.State{}, started)
 	a = l.stretch(r.Lease, info, state, steps, 0)
+	a.numbers = agent.Numbers{entries[0].Record}
 	a.base = 0 // the stream holds the first entry too
 	a.stream.last = 0
 	for _, e := range agent.EventsOf(loop.State{}, started, agent.Stored{Seq: entries[0].Seq, Record: entries[0].Record}, now) {
@@ -137,7 +138,7 @@ func (l *Local) Resume(ctx context.Context, lease harness.Lease, id harness.RunI
 
 // takeUp stores that another stretch of the run begins, or that it is dropped.
 func (l *Local) takeUp(ctx context.Context, lease harness.Lease, id harness.RunID, how harness.ResumeHow) (*active, error) {
-	info, state, err := l.load(ctx, id)
+	info, state, numbers, err := l.load(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +156,7 @@ func (l *Local) takeUp(ctx context.Context, lease harness.Lease, id harness.RunI
 		records = loop.Resume(state, how, info.Partial, info.Config.Model)
 	}
 	a := l.stretch(lease, info, state, steps, attempts(info, state))
+	a.numbers = numbers
 	if err := a.once(ctx, lostUsage(info, state), records...); err != nil {
 		l.unsure(id, lease, err)
 		return nil, fmt.Errorf("resume: %w", err)
@@ -187,14 +189,26 @@ func (l *Local) stretch(lease harness.Lease, info harness.Run, s loop.State, ste
 	return a
 }
 
-// history returns as much of the branch before the run as its model's window
-// can hold.
-func (l *Local) history(ctx context.Context, info harness.Run, steps agent.Steps) ([]harness.Record, error) {
-	records, err := memory.Load(ctx, l.o.Transcript, info.Session, info.First, steps.Info)
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", info.ID, err)
+// branch gives the turn as much of the branch before the run as its model's
+// window can hold, and what is pinned on it.
+func (l *Local) branch(ctx context.Context, t *agent.Turn) (err error) {
+	if t.History, err = memory.Load(ctx, l.o.Transcript, t.Session, t.First, t.Steps.Info); err != nil {
+		return fmt.Errorf("run %s: %w", t.Run, err)
 	}
-	return records, nil
+	if l.o.Sessions == nil {
+		return nil
+	}
+	s, err := l.o.Sessions.Get(ctx, t.Session)
+	switch {
+	case errors.Is(err, harness.ErrNotFound):
+		return nil // it was deleted a moment ago
+	case err != nil:
+		return fmt.Errorf("run %s: session %s: %w", t.Run, t.Session, err)
+	}
+	if t.Pinned, err = memory.Pinned(ctx, l.o.Transcript, s, harness.Origin{Session: t.Session, Record: t.First}); err != nil {
+		return fmt.Errorf("run %s: %w", t.Run, err)
+	}
+	return nil
 }
 
 // closings returns what ends the session's runs that no longer go on.
@@ -208,7 +222,7 @@ func (l *Local) closings(ctx context.Context, id harness.SessionID) ([]Closing, 
 		if r.Status == harness.RunAwaiting {
 			continue // Create refuses: the decision comes first
 		}
-		info, state, err := l.load(ctx, r.ID)
+		info, state, _, err := l.load(ctx, r.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -222,20 +236,19 @@ func (l *Local) closings(ctx context.Context, id harness.SessionID) ([]Closing, 
 	return closes, nil
 }
 
-func (l *Local) load(ctx context.Context, id harness.RunID) (harness.Run, loop.State, error) {
-	info, err := l.o.Journal.Get(ctx, id)
-	if err != nil {
-		return info, loop.State{}, fmt.Errorf("run %s: %w", id, err)
+// load returns a run as it is stored, with the state that its journal leads to.
+func (l *Local) load(ctx context.Context, id harness.RunID) (info harness.Run, state loop.State, numbers agent.Numbers, err error) {
+	if info, err = l.o.Journal.Get(ctx, id); err != nil {
+		return info, state, nil, fmt.Errorf("run %s: %w", id, err)
 	}
 	entries, err := l.o.Journal.Read(ctx, id, 0)
 	if err != nil {
-		return info, loop.State{}, fmt.Errorf("run %s: %w", id, err)
+		return info, state, nil, fmt.Errorf("run %s: %w", id, err)
 	}
-	state, err := fold(entries)
-	if err != nil {
-		return info, state, fmt.Errorf("run %s: %w", id, err)
+	if state, numbers, err = fold(entries); err != nil {
+		return info, state, nil, fmt.Errorf("run %s: %w", id, err)
 	}
-	return info, state, nil
+	return info, state, numbers, nil
 }
 
 // attach returns a handle on a run that exists.
@@ -246,7 +259,7 @@ func (l *Local) attach(ctx context.Context, info harness.Run) (harness.RunHandle
 	if ok {
 		return a, nil
 	}
-	info, state, err := l.load(ctx, info.ID)
+	info, state, _, err := l.load(ctx, info.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,9 @@ type Options struct {
 	// mem.Store, bolt.DB.
 	Journal    Journal
 	Transcript harness.Transcript
+	// Sessions tells whether messages of a session are pinned; without it none is
+	// taken to be.
+	Sessions harness.Sessions
 	// Steps returns the parts that carry out runs of a configuration. Only the
 	// Model has to be among them: without Tools there are none, without Policy
 	// what the tools say counts and a person is asked, without Compose the

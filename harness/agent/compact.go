@@ -1,0 +1,167 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"cairn/harness"
+	"cairn/harness/loop"
+	"cairn/harness/memory"
+	"cairn/harness/memory/condense"
+	"cairn/harness/model"
+)
+
+// maxUnasked is how many summary calls one condensing makes before a person is
+// asked.
+const maxUnasked = 2
+
+// condense condenses old messages if the request, out, has grown too large with
+// them. stored says that something was stored, so that the loop is asked again.
+// Whatever goes wrong is no reason to end the turn, as long as there is a request
+// that fits.
+func (t *Turn) condense(ctx context.Context, c loop.CallModel, out memory.Out) (stored bool, err error) {
+	asked := t.forced
+	t.forced = false
+	if !c.Condense || !asked && !c.More && (out.Trigger <= 0 || out.Full < out.Trigger) {
+		return false, nil
+	}
+	s := &summariser{turn: t}
+	in := t.in(c)
+	o := condense.Options{Model: s, Info: t.info(), Asked: asked, Key: string(t.Session), Now: t.Steps.Now}
+	plan, err := condense.Estimate(in, o)
+	if err == nil && plan.Calls > maxUnasked {
+		err = &condense.LargeError{Plan: plan}
+	}
+	if err != nil {
+		return t.uncondensed(ctx, s, condense.Step{}, out, err)
+	}
+	t.Sink.Emit(harness.Event{Type: harness.EventWaiting, Text: "condensing " + count(plan.Messages, "message"), At: t.Steps.Now()})
+	step, err := condense.Next(ctx, in, o)
+	if err != nil {
+		return t.uncondensed(ctx, s, step, out, err)
+	}
+	usage := t.Steps.Info.Cost(step.Usage)
+	err = t.put(ctx, usage, loop.Condensed{Condensed: step.Condensed, Turn: step.Turn, More: step.More, Fruitless: step.Fruitless})
+	if err != nil {
+		return false, err
+	}
+	s.stored(ctx, usage)
+	t.forced = asked && step.More
+	return true, nil
+}
+
+// uncondensed notes that old messages stay as they are, because of err.
+func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Step, out memory.Out, err error) (stored bool, _ error) {
+	var large *condense.LargeError
+	var fixed *condense.FixedError
+	reason := ""
+	switch {
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case errors.Is(err, condense.ErrNothing):
+		return false, nil
+	case s.over != nil:
+		return true, t.failed(ctx, s.over)
+	case errors.As(err, &large):
+		reason = leftOut(out.Dropped, large.Plan)
+	case errors.As(err, &fixed):
+		reason = err.Error()
+		if fixed.System+fixed.Tools+fixed.Recalled+fixed.Message > fixed.Window {
+			return true, t.put(ctx, harness.Usage{}, loop.Rested{
+				Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{Kind: string(model.KindOverflow), Text: reason},
+			})
+		}
+	default:
+		reason = "old messages could not be condensed, so what does not fit is left out: " + err.Error()
+	}
+	usage := t.Steps.Info.Cost(step.Usage)
+	if s.failed {
+		usage = Unseen(!s.free)
+	}
+	if err := t.put(ctx, usage, loop.Uncondensed{Reason: reason}); err != nil {
+		return false, err
+	}
+	s.stored(ctx, usage)
+	return true, nil
+}
+
+// leftOut says what a request is without, and what it would take to change that.
+func leftOut(dropped int, p condense.Plan) string {
+	var b strings.Builder
+	if dropped > 0 {
+		fmt.Fprintf(&b, "%s no longer fit and are left out; ", count(dropped, "old message"))
+	}
+	fmt.Fprintf(&b, "/compact would condense the old part of the conversation: %s, about %s", count(p.Calls, "call"), count(p.Tokens, "token"))
+	switch {
+	case !p.CostKnown:
+		b.WriteString(", at a price that is not known")
+	case p.Cost > 0:
+		fmt.Fprintf(&b, ", about $%.2f", p.Cost)
+	}
+	return b.String()
+}
+
+// summariser is the turn's model as it writes a note: within the spending limits,
+// and with what it says of itself told to the watchers.
+type summariser struct {
+	turn *Turn
+	call *charge
+	// over is why the call was not made, failed says that it was and gave no reply,
+	// free that the provider refused it before it worked on it.
+	over         error
+	failed, free bool
+}
+
+// Stream implements [model.Model].
+func (s *summariser) Stream(ctx context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
+	t := s.turn
+	input := memory.Estimate(harness.UserText(r.System)) + memory.Estimate(harness.UserText(r.Context))
+	for _, m := range r.Messages {
+		input += memory.Estimate(m)
+	}
+	call, err := t.charge(ctx, input, r.MaxOutput)
+	if err != nil {
+		s.over = err
+		return model.Reply{}, err
+	}
+	t.sent = true
+	reply, err := call.stream(ctx, t.Steps.Model, r, func(d model.Delta) {
+		t.news(d)
+		emit(d)
+	})
+	if err != nil {
+		call.failed(ctx, err)
+		s.failed, s.free = true, refused(err) && !call.heard
+		return reply, err
+	}
+	s.call = call
+	return reply, nil
+}
+
+// stored ends the call: what it used is stored.
+func (s *summariser) stored(ctx context.Context, u harness.Usage) {
+	s.turn.sent = false
+	if s.call != nil {
+		s.call.answered(ctx, u)
+	}
+}
+
+// news tells what a model says of itself beside a reply that nobody reads.
+func (t *Turn) news(d model.Delta) {
+	t.heardOf(d)
+	e := harness.Event{Attempt: t.Attempt, Wait: seconds(d.Wait), At: t.Steps.Now()}
+	switch d.Kind {
+	case model.DeltaRetry:
+		e.Type = harness.EventRetry
+		if d.Err != nil {
+			e.Error = &harness.RunError{Kind: string(d.Err.Kind), Text: d.Err.Error()}
+		}
+	case model.DeltaWaiting:
+		e.Type = harness.EventWaiting
+	default:
+		return
+	}
+	t.Sink.Emit(e)
+}

@@ -57,7 +57,7 @@ func estimate(m *harness.Message) int {
 func fileTokens(f *harness.File) int {
 	size := max(int(f.Size), len(f.Data))
 	switch {
-	case textual(f):
+	case model.Textual(f.MediaType):
 		return size/3 + callTokens
 	case strings.HasPrefix(f.MediaType, "image/"):
 		if f.Width <= 0 || f.Height <= 0 {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"cairn/harness"
@@ -27,19 +26,11 @@ type Files interface {
 	Get(ctx context.Context, session harness.SessionID, sha256 string) ([]byte, error)
 }
 
-// reads reports whether a model can be given a file.
-func reads(f *harness.File, info model.Info) bool {
-	return info.Images && (strings.HasPrefix(f.MediaType, "image/") || f.MediaType == "application/pdf")
-}
-
-// textual reports whether a file is text, which every model reads.
-func textual(f *harness.File) bool { return strings.HasPrefix(f.MediaType, "text/") }
-
 // readable returns the message with a line in the place of each file that the
 // model cannot be given. A message without any is returned as it is.
 func readable(m *harness.Message, info model.Info) *harness.Message {
 	unread := func(p harness.Part) bool {
-		return p.Kind == harness.PartFile && p.File != nil && !textual(p.File) && !reads(p.File, info)
+		return p.Kind == harness.PartFile && p.File != nil && info.Accepts(p.File.MediaType) != nil
 	}
 	if m.Role != harness.RoleUser || !slices.ContainsFunc(m.Parts, unread) {
 		return m
@@ -48,7 +39,7 @@ func readable(m *harness.Message, info model.Info) *harness.Message {
 	c.Parts = slices.Clone(m.Parts)
 	for i := range c.Parts {
 		if unread(c.Parts[i]) {
-			c.Parts[i] = fileLine(c.Parts[i].File, "this model cannot read such files")
+			c.Parts[i] = fileLine(c.Parts[i].File, "this model does not read such files")
 		}
 	}
 	return &c
@@ -62,8 +53,9 @@ func fileLine(f *harness.File, why string) harness.Part {
 	}
 	text := fmt.Sprintf("(The file %q, %s, %d bytes, was attached here and is not shown: %s.)",
 		tool.Clip(recall.Inert(f.Name), maxFileName), tool.Clip(kind, maxToolName), max(f.Size, int64(len(f.Data))), why)
+	// As a part of a file it is none of the speaker's words.
 	about := *f
-	about.Data = nil
+	about.Data, about.MediaType = nil, "text/plain"
 	return harness.Part{Kind: harness.PartText, Text: text, File: &about}
 }
 
@@ -73,7 +65,7 @@ func (c *Composer) fill(ctx context.Context, session harness.SessionID, msgs []h
 		copied := false
 		for j := range msgs[i].Parts {
 			p := &msgs[i].Parts[j]
-			if p.Kind != harness.PartFile || p.File == nil || len(p.File.Data) > 0 && !textual(p.File) {
+			if p.Kind != harness.PartFile || p.File == nil || len(p.File.Data) > 0 && !model.Textual(p.File.MediaType) {
 				continue
 			}
 			filled, err := c.file(ctx, session, p.File)
@@ -114,7 +106,7 @@ func (c *Composer) file(ctx context.Context, session harness.SessionID, f *harne
 		data = got
 	}
 	with := *f
-	if textual(f) {
+	if model.Textual(f.MediaType) {
 		with.Data = nil
 		text := fmt.Sprintf("The file %q:\n%s", tool.Clip(recall.Inert(f.Name), maxFileName), valid(string(data)))
 		return harness.Part{Kind: harness.PartText, Text: text, File: &with}, nil

@@ -25,6 +25,10 @@ func (t *tape) Before(_ context.Context, _ harness.SessionID, of harness.Origin,
 	return rs, t.err
 }
 
+func (t *tape) Tail(ctx context.Context, id harness.SessionID, _, limit int) ([]harness.Record, error) {
+	return t.Before(ctx, id, harness.Origin{Record: len(t.records) + 1}, limit)
+}
+
 func TestLoadReadsWhatCanFit(t *testing.T) {
 	t.Parallel()
 	var msgs []harness.Message

@@ -122,6 +122,8 @@ const (
 	// pruneShare is by how much a result has to be longer than the line that
 	// takes its place.
 	pruneShare = 2
+	// shownSum is how many digits of a sha256 a model is shown.
+	shownSum = 16
 	// maxToolName bounds the name of a tool in a line about it, in characters.
 	maxToolName = 64
 )
@@ -156,7 +158,7 @@ func Pruned(m *harness.Message) (*harness.Message, int) {
 func prunedLine(r *harness.ToolResult) string {
 	where := ""
 	if plainName(r.Artifact) && len(r.Artifact) >= harness.MinArtifact {
-		where = "; read_tool_result has it whole as " + r.Artifact[:harness.MinArtifact]
+		where = "; " + tool.ReadResult + " has it whole as " + r.Artifact[:min(shownSum, len(r.Artifact))]
 	}
 	kind := "result"
 	if r.Failed {

@@ -12,7 +12,8 @@ import (
 )
 
 // Pinned returns the records of the pinned messages of the branch before a
-// record, in the order of the conversation. It reads back to the last condensing
+// record, in the order of the conversation; the zero Origin is the end of the
+// branch on screen. It reads back to the last condensing
 // or reset, which say what was pinned before, and nothing at all of a session
 // without pins. A pinned message that is not stored any more is left out.
 func Pinned(ctx context.Context, t harness.Transcript, s harness.Session, before harness.Origin) ([]harness.Record, error) {
@@ -55,7 +56,7 @@ type walk struct {
 // back reads pages until what was pinned is known.
 func (w *walk) back(ctx context.Context, before harness.Origin) error {
 	for {
-		page, err := w.transcript.Before(ctx, w.session.ID, before, firstPage)
+		page, err := pageOf(ctx, w.transcript, w.session.ID, before, firstPage)
 		if err != nil {
 			return err
 		}

@@ -92,9 +92,7 @@ func (j *job) ask(ctx context.Context, p part) (note, error) {
 	if n.model == "" {
 		n.model = j.o.Info.ID
 	}
-	if !n.usage.CostKnown {
-		n.usage = j.o.Info.Cost(n.usage)
-	}
+	n.usage = j.o.Info.Of(n.model).Cost(n.usage)
 	n.text, err = usable(reply)
 	if err != nil {
 		return n, err

@@ -2,12 +2,14 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"cairn/harness"
 	"cairn/harness/agent/hook"
@@ -153,14 +155,18 @@ func (t *Turn) heardOf(d model.Delta) {
 	if d.Kind != model.DeltaRetry || !t.watch.on() {
 		return
 	}
-	e := hook.Retry{
-		Place: t.place(), Kind: hook.RetryModel, What: t.state.Config().Model,
-		Attempt: d.Attempt - 1, Next: d.Attempt, Wait: d.Wait,
-	}
+	from := t.state.Config().Model
+	var why *harness.RunError
 	if d.Err != nil {
-		e.Error = &harness.RunError{Kind: string(d.Err.Kind), Text: d.Err.Error()}
+		from = cmp.Or(d.Err.Model, from)
+		why = &harness.RunError{Kind: string(d.Err.Kind), Text: d.Err.Error()}
 	}
-	t.watch.add(e)
+	t.watch.add(hook.Retry{
+		Place: t.place(), Kind: hook.RetryModel, What: from, Attempt: d.Attempt - 1, Next: d.Attempt, Wait: d.Wait, Error: why,
+	})
+	if d.Model != "" {
+		t.watch.add(hook.Fallback{Place: t.place(), From: from, To: d.Model, Error: why})
+	}
 }
 
 // recovered tells of a recovery that no record tells of.
@@ -183,15 +189,43 @@ func (t *Turn) saw(r loop.Record) {
 	case loop.Ended:
 		t.sawResults(r.Message)
 	case loop.Noted:
-		if t.watch.tries == nil {
-			t.watch.tries = map[string]int{}
-		}
-		t.watch.tries[r.Reason]++
-		t.recovered(r.Reason, t.watch.tries[r.Reason], 0)
+		t.noted(r.Reason)
+	case loop.Condensed:
+		t.watch.add(condensed(t.place(), r.Condensed))
+	case loop.Uncondensed:
+		t.recovered("uncondensed", 0, 0)
 	case loop.Rested:
 		if r.Status == harness.RunFailed && r.Error != nil {
 			t.watch.add(hook.Error{Place: t.place(), Error: *r.Error})
 		}
+	}
+}
+
+// noted tells of a message that the loop adds.
+func (t *Turn) noted(reason string) {
+	if t.watch.tries == nil {
+		t.watch.tries = map[string]int{}
+	}
+	t.watch.tries[reason]++
+	t.recovered(reason, t.watch.tries[reason], 0)
+	if reason != loop.ReasonRepetition {
+		return
+	}
+	e := hook.Repetition{Place: t.place()}
+	for _, m := range slices.Backward(t.state.Messages()) {
+		if calls := m.Calls(); len(calls) > 0 {
+			e.Tool = calls[len(calls)-1].Name
+			break
+		}
+	}
+	t.watch.add(e)
+}
+
+// condensed is the event of a condensing.
+func condensed(at hook.Place, c harness.Condensed) hook.ContextCondensed {
+	return hook.ContextCondensed{
+		Place: at, Dropped: c.Dropped, Cleared: c.Cleared, SummaryChars: utf8.RuneCountInString(c.Note),
+		Summarized: c.Dropped > 0 && c.Note != "", Before: c.Before, After: c.After,
 	}
 }
 

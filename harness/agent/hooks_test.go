@@ -265,3 +265,64 @@ func TestHooksSeeWhatARefusalTaught(t *testing.T) {
 		t.Errorf("the recovery is told as %+v", e)
 	}
 }
+
+func TestHooksSeeTriesOfTools(t *testing.T) {
+	t.Parallel()
+	var seen observed
+	tries := 0
+	flaky := tool.Tool{
+		Name: "flaky", Permission: tool.Allow, Replay: tool.Safe, Retry: tool.Retry{Attempts: 2, Wait: 1},
+		Run: func(context.Context, tool.Call) (string, error) {
+			if tries++; tries == 1 {
+				return "", tool.Transient(errors.New("busy"))
+			}
+			return "done", nil
+		},
+	}
+	set := new(tool.Set)
+	if err := set.Add(flaky); err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.New(agent.Options{Model: calls(harness.ToolCall{Name: "flaky"}), Tools: set, Hooks: []hook.Func{seen.see}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Run(t.Context(), "go"); err != nil {
+		t.Fatal(err)
+	}
+	if e := find[hook.Retry](t, &seen); e.Kind != hook.RetryTool || e.What != "flaky" || e.Attempt != 1 || e.Next != 2 || e.Error == nil || e.Error.Text != "busy" {
+		t.Errorf("the retry is told as %+v", e)
+	}
+	if e := find[hook.ToolCallEnd](t, &seen); e.Result.Failed || e.Result.Text != "done" {
+		t.Errorf("the end is told as %+v", e)
+	}
+}
+
+func TestHooksSeeAnotherModelAndCirclesOfCalls(t *testing.T) {
+	t.Parallel()
+	var seen observed
+	same := harness.ToolCall{Name: "echo", Input: json.RawMessage(`{"text":"again"}`)}
+	answers := calls(same, same, same)
+	a, err := agent.New(agent.Options{
+		Model: answering(func(ctx context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
+			emit(model.Delta{
+				Kind: model.DeltaRetry, Attempt: 2, Model: "mock/other",
+				Err: &model.Error{Kind: model.KindQuota, Model: "mock/m", Message: "no credit"},
+			})
+			return answers(ctx, r, emit)
+		}),
+		Info: model.Info{ID: "mock/m"}, Tools: standardTools(t), Hooks: []hook.Func{seen.see},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Run(t.Context(), "go"); err != nil {
+		t.Fatal(err)
+	}
+	if e := find[hook.Fallback](t, &seen); e.From != "mock/m" || e.To != "mock/other" || e.Error == nil || e.Error.Kind != "quota" {
+		t.Errorf("the other model is told as %+v", e)
+	}
+	if e := find[hook.Repetition](t, &seen); e.Tool != "echo" || e.Step != 3 {
+		t.Errorf("the circle is told as %+v", e)
+	}
+}

@@ -73,5 +73,8 @@ func (l *Local) steps(ctx context.Context, c harness.RunConfig) (agent.Steps, er
 	if s.Now == nil {
 		s.Now = l.o.Now
 	}
+	if s.Log == nil {
+		s.Log = l.o.Logger
+	}
 	return s, nil
 }

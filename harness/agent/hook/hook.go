@@ -160,17 +160,15 @@ type (
 	Repetition struct {
 		Place
 
-		// Period is how many calls repeat, Laps how often they did, Tool the name of
-		// the last of them.
-		Period int    `json:"period"`
-		Laps   int    `json:"laps"`
-		Tool   string `json:"tool"`
+		// Tool is the name of the last of the calls.
+		Tool string `json:"tool"`
 	}
 	// Recovery says that the run went on from something that would have ended it.
 	Recovery struct {
 		Place
 
-		// Reason is one word, such as "truncated_text" or "context_overflow".
+		// Reason is one word, such as "truncated_text", "context_overflow" or, where
+		// old messages could not be condensed and are left out, "uncondensed".
 		Reason string `json:"reason"`
 		// Tries counts the recoveries of this kind in the stretch, 0 if nobody does.
 		Tries int `json:"tries,omitempty"`

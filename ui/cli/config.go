@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cairn/harness"
 	"cairn/harness/memory"
 	"cairn/harness/memory/distill"
 )
@@ -33,6 +34,10 @@ type Config struct {
 	RecallTokens int
 	// Title says who gives a new conversation its title.
 	Title TitleMode
+	// Spending bounds what model calls may cost.
+	Spending harness.SpendingLimits
+	// Fallback are the models that stand in for one that fails, in order.
+	Fallback []string
 	// Dir holds the store.
 	Dir string
 	// Providers and Models are what the user's file says of them, by name.
@@ -122,6 +127,9 @@ func settings() []setting {
 		{key: keyDistill, env: "CAIRN_DISTILL", def: string(distill.Ask)},
 		{key: keyRecall, def: strconv.Itoa(memory.DefaultRecallBudget)},
 		{key: keyTitle, def: string(TitleModel)},
+		{key: keySpendSession, env: "CAIRN_SPENDING_SESSION", def: "0"},
+		{key: keySpendDay, env: "CAIRN_SPENDING_DAY", def: "0"},
+		{key: keyFallback, env: "CAIRN_FALLBACK"},
 		{key: "dir", env: "CAIRN_DIR"},
 	}
 }
@@ -165,7 +173,7 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
 	c.Mouse, c.Plain = c.values["mouse"].Value == "true", c.values["plain"].Value == "true"
 	c.NoMemory, c.Title = c.values["no_memory"].Value == "true", TitleMode(c.values[keyTitle].Value)
-	if err := c.settleMemory(); err != nil {
+	if err := errors.Join(c.settleMemory(), c.settleSpending()); err != nil {
 		return c, err
 	}
 	if err := c.settleSystem(s); err != nil {

@@ -37,6 +37,8 @@ type file struct {
 	Tools       *toolsTable       `toml:"tools"`
 	Memory      *memoryTable      `toml:"memory"`
 	Chat        *chatTable        `toml:"chat"`
+	Spending    *spendingTable    `toml:"spending"`
+	Fallback    []string          `toml:"fallback"`
 
 	// Keys is RawKeys, checked; plain are the plain keys that are set.
 	Keys  map[string]KeyList `toml:"-"`
@@ -45,7 +47,7 @@ type file struct {
 
 // tables are the keys that are allowed below each table of a configuration.
 func tables() map[string][]string {
-	top := []string{"providers", "models", "keys", "permissions", "tools", "memory", "chat"}
+	top := []string{"providers", "models", "keys", "permissions", "tools", "memory", "chat", "spending"}
 	for _, k := range settings() {
 		if !strings.Contains(k.key, ".") {
 			top = append(top, k.key)
@@ -60,6 +62,7 @@ func tables() map[string][]string {
 		"tools":       {"roots", "env", "private_addresses", "command_timeout", "off"},
 		"memory":      {"distill", "recall_tokens"},
 		"chat":        {"title"},
+		"spending":    {"session", "day"},
 	}
 }
 
@@ -134,7 +137,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 	}
 	err = errors.Join(
 		f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data), f.checkPermissions(path, data), f.checkTools(path, data),
-		f.checkMemory(path, data), f.checkChat(path, data),
+		f.checkMemory(path, data), f.checkChat(path, data), f.checkSpending(path, data),
 	)
 	if err != nil {
 		return f, err
@@ -160,6 +163,10 @@ func (f file) plainValues() map[string]string {
 	}
 	f.Memory.plainValues(plain)
 	f.Chat.plainValues(plain)
+	f.Spending.plainValues(plain)
+	if f.Fallback != nil {
+		plain[keyFallback] = strings.Join(f.Fallback, ", ")
+	}
 	return plain
 }
 
@@ -174,7 +181,7 @@ func (f file) harmless(path string, data []byte) error {
 	}
 	for key, set := range map[string]bool{
 		"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil, "tools": f.Tools != nil, "memory": f.Memory != nil,
-		"chat": f.Chat != nil,
+		"chat": f.Chat != nil, "spending": f.Spending != nil,
 	} {
 		if set {
 			return notByProject(path, lineOf(data, "["+key), key)
@@ -281,7 +288,11 @@ func wanted(key toml.Key) string {
 		return "a price in USD for a million tokens, such as 2.5"
 	case "providers", "models", "keys":
 		return "a table, such as [" + key[0] + ".NAME]"
-	case "permissions", "tools", "memory", "chat":
+	case "session", "day":
+		return limitText
+	case keyFallback:
+		return fallbackText
+	case "permissions", "tools", "memory", "chat", "spending":
 		return "a table, such as [" + key[0] + "]"
 	case "allow", "ask", "deny":
 		return "a list of rules, such as [\"run_command(go test)\"]"

@@ -47,6 +47,13 @@ func (f file) checkModels(path string, data []byte) error {
 		tokens(name, "max_output", m.MaxOutput)
 		price(name, "input_price", m.InputPrice)
 		price(name, "output_price", m.OutputPrice)
+		if (m.InputPrice == nil) != (m.OutputPrice == nil) {
+			// One alone would make the other one free.
+			all = append(all, &ConfigError{
+				File: path, Line: max(lineOfKey(data, "models."+name+".input_price"), lineOfKey(data, "models."+name+".output_price")),
+				Text: fmt.Sprintf("\"models.%s\" has one price alone; set input_price and output_price", name),
+			})
+		}
 	}
 	return errors.Join(all...)
 }

@@ -74,6 +74,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	if from, _ := c.From("model"); c.Model != "" {
 		list = append(list, finding{"model", "ok", c.Model + " (from " + from + ")"})
 	}
+	list = append(list, examineLimits(c))
 	list = append(list, a.examineStore(ctx)...)
 	return append(list, a.examineModels(ctx)...)
 }
@@ -135,6 +136,14 @@ func (a *app) examinePaths(c Config) []finding {
 		list = append(list, finding{"log", "ok", dir + string(os.PathSeparator) + "cairn.log"})
 	}
 	return list
+}
+
+// examineLimits tells what model calls may cost.
+func examineLimits(c Config) finding {
+	if !c.Spending.Any() {
+		return finding{"limits", "ok", "none; [spending] session and day in the configuration would set them, in USD"}
+	}
+	return finding{"limits", "ok", spendingWords(c.Spending) + "; see: cairn usage"}
 }
 
 // examineTools tells what stands between the model and this machine.

@@ -90,7 +90,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 			return s, err
 		}
 		s = cli.Store{
-			Sessions: db.Sessions(), Transcript: db.Transcript(), Owners: db.Owners(), Drafts: db.Drafts(),
+			Sessions: db.Sessions(), Transcript: db.Transcript(), Artifacts: db.Artifacts(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
 			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(),
 			Native: stores{Native: parts.Native{Journal: db.Journal(), Limits: db.Limits(), Engine: bolt.Engine}, db: db}, Close: db.Close,
@@ -98,7 +98,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 	}
 	if o.Ephemeral {
 		m := mem.New(o.Now)
-		s.Sessions, s.Transcript, s.Owners, s.Drafts = m.Sessions(), m.Transcript(), m.Owners(), m.Drafts()
+		s.Sessions, s.Transcript, s.Artifacts, s.Owners, s.Drafts = m.Sessions(), m.Transcript(), m.Artifacts(), m.Owners(), m.Drafts()
 		s.Prompts, s.Search, s.Watch, s.Runs, s.Ledger = m.Prompts(), m.Searcher(), m, m.Journal(), m.Ledger()
 		s.Native = stores{Native: parts.Native{Journal: m.Journal(), Limits: m.Limits(), Engine: mem.Engine}}
 		if s.Close == nil {

@@ -124,8 +124,9 @@ type Sessions interface {
 	// existed is true; with other content the import gets the first free id
 	// of the form "id-2". Records that are numbered from 1 are a log with its
 	// branches, of which s.Head ends the one on screen, 0 the last. Of any others
-	// Seq and Prev are assigned in order.
-	Import(ctx context.Context, s Session, records []Record) (stored Session, existed bool, err error)
+	// Seq and Prev are assigned in order. With it come the artifacts that the
+	// messages name and have no Data of.
+	Import(ctx context.Context, s Session, records []Record, artifacts ...[]byte) (stored Session, existed bool, err error)
 	// Fork makes a session that goes its own way after a record of session id, or
 	// of one that it was forked from; the zero Origin is the end of the branch on
 	// screen. Nothing is copied but the description, of which the fields set in s

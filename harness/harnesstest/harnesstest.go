@@ -35,6 +35,8 @@ type Stores struct {
 	Inbox      harness.Inbox
 	Ledger     harness.Ledger
 	Limits     harness.Limits
+	Artifacts  harness.Artifacts
+	Spending   harness.Spending
 	// Reopen opens the same store again as another process would after the
 	// first one died. The stores that it is called on are not used any more.
 	Reopen func() Stores

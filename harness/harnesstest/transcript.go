@@ -191,7 +191,7 @@ func testWholeMessage(t *testing.T, s Stores) {
 			{Kind: harness.PartText, Text: "a < b && \u2028 \"q\" \x00 \U0001F469\u200d\U0001F680 設備"},
 			{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "c1", Origin: "o", Name: "t", Input: []byte(`{"a":"<x>"}`)}},
 			{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "c1", Name: "t", Text: "r", Failed: true}},
-			{Kind: harness.PartFile, File: &harness.File{Name: "f", MediaType: "image/png", Data: []byte{0, 1, 255}}},
+			{Kind: harness.PartFile, File: &harness.File{Name: "f", MediaType: "image/png", Artifact: "of another store", Size: 3, Width: 2, Height: 1}},
 		},
 	}
 	r := harness.Record{Message: &m, Run: "run1"}

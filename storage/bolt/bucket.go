@@ -162,6 +162,16 @@ func (b bucket) put(key []byte, v any) error {
 	return nil
 }
 
+// putPayload stores a payload that is JSON already.
+func (b bucket) putPayload(key, text []byte) error {
+	b.t.touch(b.path, key)
+	b.t.dirty = true
+	if err := b.b.Put(key, sealed(b.path, key, text)); err != nil {
+		return fmt.Errorf("put %s: %w", place(b.path, key), err)
+	}
+	return nil
+}
+
 func (b bucket) del(key []byte) error {
 	b.t.touch(b.path, key)
 	b.t.dirty = true

@@ -131,6 +131,7 @@ func (c *crossCheck) checks(ctx context.Context, t *tx) []func() error {
 		t.checkGrants,
 		func() error { _, err := tray{t}.All(); return err },
 		t.checkLimits,
+		t.checkSpending,
 	}
 }
 

@@ -30,12 +30,17 @@ func (s *session) addRecords(records []harness.Record) ([]harness.Record, error)
 	return added, nil
 }
 
+// putRecord stores a record whose artifacts are stored already.
 func (s *session) putRecord(r harness.Record) error {
 	log, err := s.conversation()
 	if err != nil {
 		return err
 	}
-	return log.put(number(r.Seq), r)
+	artifacts, err := s.keepNamed(r.Message)
+	if err != nil {
+		return err
+	}
+	return log.put(number(r.Seq), storedRecord{r, artifacts})
 }
 
 // record reads one record; a number that was given out has one.

@@ -12,7 +12,7 @@ import (
 func (d *DB) ManySessions(ctx context.Context, n int, records []harness.Record) error {
 	return d.update(ctx, "make sessions", func(t *tx) error {
 		for i := range n {
-			if _, err := t.importNew(harness.Session{ID: harness.SessionID(fmt.Sprint("s", i))}, records); err != nil {
+			if _, err := t.importNew(harness.Session{ID: harness.SessionID(fmt.Sprint("s", i))}, records, nil); err != nil {
 				return err
 			}
 			if i%100 != 0 {

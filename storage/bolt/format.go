@@ -62,6 +62,8 @@ type counters struct {
 	Inbox int `json:"inbox,omitempty"`
 	// Limits is the number of models in limits/, or 0 as with Grants.
 	Limits int `json:"limits,omitempty"`
+	// Holds is the number of those in spending/, or 0 as with Grants.
+	Holds int `json:"holds,omitempty"`
 }
 
 // rootBuckets are the top-level buckets. They exist in every file.
@@ -71,6 +73,13 @@ func rootBuckets() []string {
 		"inbox", "limits", "postings",
 	}
 }
+
+// spendingName is the top-level bucket of money that is held.
+const spendingName = "spending"
+
+// laterBuckets are top-level buckets that not every file has: the first write to
+// one makes it.
+func laterBuckets() []string { return []string{spendingName} }
 
 // writeFormat fills a new file.
 func (t *tx) writeFormat() error {

@@ -9,16 +9,20 @@ import (
 )
 
 // Import implements [harness.Sessions].
-func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harness.Record) (harness.Session, bool, error) {
+func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harness.Record, whole ...[]byte) (harness.Session, bool, error) {
 	if s.ID == "" {
 		s.ID = harness.SessionID(harness.NewID())
 	}
 	if err := rules.CheckSessionID(s.ID); err != nil {
 		return harness.Session{}, false, fmt.Errorf("import: %w", err)
 	}
+	records, artifacts, err := importApart(records, whole)
+	if err != nil {
+		return harness.Session{}, false, fmt.Errorf("import session %s: %w", s.ID, err)
+	}
 	var stored harness.Session
 	var existed bool
-	err := v.d.update(ctx, "import session "+string(s.ID), func(t *tx) error {
+	err = v.d.update(ctx, "import session "+string(s.ID), func(t *tx) error {
 		wanted := s.ID
 		for n := 2; ; n++ {
 			same, free, err := t.importable(ctx, s, records)
@@ -30,7 +34,7 @@ func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harn
 				return nil
 			}
 			if free {
-				stored, err = t.importNew(s, records)
+				stored, err = t.importNew(s, records, artifacts)
 				return err
 			}
 			s.ID = rules.NextImportID(wanted, n)
@@ -61,10 +65,13 @@ func (t *tx) importable(ctx context.Context, imported harness.Session, records [
 	return &shown, false, err
 }
 
-func (t *tx) importNew(s harness.Session, records []harness.Record) (harness.Session, error) {
+func (t *tx) importNew(s harness.Session, records []harness.Record, artifacts []packed) (harness.Session, error) {
 	s, records = rules.ImportedRecords(s, records, t.now)
 	made, err := t.newSession(s)
 	if err != nil {
+		return s, err
+	}
+	if err := made.putArtifacts(artifacts); err != nil {
 		return s, err
 	}
 	for _, r := range records {

@@ -19,7 +19,16 @@ type Journal struct{ d *DB }
 func (j *Journal) Create(ctx context.Context, l harness.Lease, r harness.Run, first run.Entry, closes ...run.Closing) (harness.Run, []run.Entry, error) {
 	var made harness.Run
 	var entries []run.Entry
-	err := j.d.update(ctx, fmt.Sprintf("start run %s of session %s", r.ID, l.Session), func(t *tx) error {
+	op := fmt.Sprintf("start run %s of session %s", r.ID, l.Session)
+	firsts, artifacts, err := entriesApart([]run.Entry{first})
+	if err != nil {
+		return made, nil, fmt.Errorf("%s: %w", op, err)
+	}
+	closes, more, err := closingsApart(closes)
+	if err != nil {
+		return made, nil, fmt.Errorf("%s: %w", op, err)
+	}
+	err = j.d.update(ctx, op, func(t *tx) error {
 		s, err := t.writable(l)
 		if err != nil {
 			return err
@@ -29,6 +38,9 @@ func (j *Journal) Create(ctx context.Context, l harness.Lease, r harness.Run, fi
 		} else if before != nil {
 			made, err = before.shown()
 			return errors.Join(harness.ErrExists, err)
+		}
+		if err := s.putArtifacts(append(artifacts, more...)); err != nil {
+			return err
 		}
 		for _, c := range closes {
 			if _, err := s.appendRun(c.Run, c.After, c.Entries); err != nil {
@@ -42,7 +54,7 @@ func (j *Journal) Create(ctx context.Context, l harness.Lease, r harness.Run, fi
 		if err != nil {
 			return err
 		}
-		if entries, err = b.add([]run.Entry{first}); err != nil {
+		if entries, err = b.add(firsts); err != nil {
 			return err
 		}
 		b.info.First = entries[0].Record
@@ -91,10 +103,18 @@ func (s *session) appendRun(id harness.RunID, after int, entries []run.Entry) ([
 
 // Append implements [run.Journal].
 func (j *Journal) Append(ctx context.Context, l harness.Lease, id harness.RunID, after int, entries ...run.Entry) ([]run.Entry, error) {
+	op := "append to run " + string(id)
+	entries, artifacts, err := entriesApart(entries)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
 	var added []run.Entry
-	err := j.d.update(ctx, "append to run "+string(id), func(t *tx) error {
+	err = j.d.update(ctx, op, func(t *tx) error {
 		s, err := t.writableRun(l)
 		if err != nil {
+			return err
+		}
+		if err := s.putArtifacts(artifacts); err != nil {
 			return err
 		}
 		if added, err = s.appendRun(id, after, entries); err != nil || len(entries) == 0 {

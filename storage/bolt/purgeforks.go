@@ -110,12 +110,19 @@ func (s *session) hide(forked []int) error {
 	if err != nil {
 		return err
 	}
-	reached := map[int]bool{}
+	reached, artifacts := map[int]bool{}, map[string]bool{}
 	for _, seq := range forked {
 		for seq != 0 && !reached[seq] {
 			r, err := s.recordIn(log, seq)
 			if err != nil {
 				return err
+			}
+			var kept storedRecord
+			if err := log.need(number(seq), &kept); err != nil {
+				return err
+			}
+			for _, name := range kept.Artifacts {
+				artifacts[name] = true
 			}
 			reached[seq] = true
 			seq = r.Prev
@@ -128,6 +135,9 @@ func (s *session) hide(forked []int) error {
 		if err := log.del(number(seq)); err != nil {
 			return err
 		}
+	}
+	if err := s.dropArtifacts(artifacts); err != nil {
+		return err
 	}
 	if s.info.Draft {
 		if err := s.drop("draft"); err != nil {

@@ -172,6 +172,11 @@ func (d *DB) fillFrom(ctx context.Context, from *DB, f format, r *Rebuilt) error
 			err = d.copyBuckets(ctx, from, name, nil)
 		}
 	}
+	for _, name := range laterBuckets() {
+		if err == nil {
+			err = d.copyLater(ctx, from, name)
+		}
+	}
 	if err == nil {
 		err = d.copySessions(ctx, from)
 	}
@@ -245,6 +250,24 @@ func (d *DB) copyBuckets(ctx context.Context, from *DB, name string, inner *stri
 			return copyInto(ctx, a, b)
 		})
 	})
+}
+
+// copyLater copies a top-level bucket that the file may not have.
+func (d *DB) copyLater(ctx context.Context, from *DB, name string) error {
+	there := false
+	err := from.view(ctx, "look for "+name, func(t *tx) error { there = t.b.Bucket([]byte(name)) != nil; return nil })
+	if err != nil || !there {
+		return err
+	}
+	err = d.update(ctx, "make "+name, func(t *tx) error {
+		t.dirty = true
+		_, err := t.b.CreateBucket([]byte(name))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return d.copyBuckets(ctx, from, name, nil)
 }
 
 func copyInto(ctx context.Context, from, to bucket) error {

@@ -304,7 +304,18 @@ func (l *lister) countRest(t *tx) error {
 		return err
 	}
 	l.now.FirstPrompt = l.now.LastPrompt - prompts + 1
-	return errors.Join(l.countLimits(t), l.countBooks(t))
+	return errors.Join(l.countLimits(t), l.countHolds(t), l.countBooks(t))
+}
+
+// countHolds counts what is held, unless an older cairn left the number out.
+func (l *lister) countHolds(t *tx) error {
+	b := t.b.Bucket([]byte(spendingName))
+	if c := l.old.counters; b == nil || c != nil && c.Holds == 0 {
+		l.now.Holds = 0
+		return nil
+	}
+	l.now.Holds = b.Stats().KeyN
+	return nil
 }
 
 // countLimits counts the models of which something was learned, unless an older

@@ -41,6 +41,9 @@ type sessionInfo struct {
 	Runs       int           `json:"runs,omitempty"`
 	LastRun    harness.RunID `json:"last_run,omitempty"`
 	LastCursor int           `json:"last_cursor,omitempty"`
+	// Artifacts counts them. It is 0, and says nothing, if a cairn that knows
+	// none wrote the info last.
+	Artifacts int `json:"artifacts,omitempty"`
 }
 
 // session is one session's bucket with its info.

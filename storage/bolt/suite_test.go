@@ -46,7 +46,8 @@ func (r *reopener) stores() harnesstest.Stores {
 	db := r.open()
 	return harnesstest.Stores{
 		Sessions: db.Sessions(), Transcript: db.Transcript(), Owners: db.Owners(), Drafts: db.Drafts(), Prompts: db.Prompts(),
-		Facts: db.Facts(), Notes: db.Notes(), Searcher: db.Searcher(), Watcher: db, Grants: db.Grants(), Inbox: db.Inbox(), Ledger: db.Ledger(), Limits: db.Limits(), Clock: r.clock, Reopen: r.stores,
+		Facts: db.Facts(), Notes: db.Notes(), Searcher: db.Searcher(), Watcher: db, Grants: db.Grants(), Inbox: db.Inbox(), Ledger: db.Ledger(), Limits: db.Limits(),
+		Artifacts: db.Artifacts(), Spending: db.Spending(), Clock: r.clock, Reopen: r.stores,
 	}
 }
 
@@ -74,6 +75,8 @@ func TestSearcher(t *testing.T)   { harnesstest.TestSearcher(t, open) }
 func TestWatcher(t *testing.T)    { harnesstest.TestWatcher(t, open) }
 func TestInbox(t *testing.T)      { harnesstest.TestInbox(t, open) }
 func TestLedger(t *testing.T)     { harnesstest.TestLedger(t, open) }
+func TestArtifacts(t *testing.T)  { harnesstest.TestArtifacts(t, open) }
+func TestSpending(t *testing.T)   { harnesstest.TestSpending(t, open) }
 func TestLimits(t *testing.T)     { harnesstest.TestLimits(t, open) }
 func TestGrants(t *testing.T)     { harnesstest.TestGrants(t, open) }
 

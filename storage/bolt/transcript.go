@@ -174,10 +174,18 @@ func (v *Transcript) append(
 	if len(records) == 0 {
 		return nil, nil
 	}
+	op := "append to session " + string(l.Session)
+	records, artifacts, err := recordsApart(records)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
 	var added []harness.Record
-	err := v.d.update(ctx, "append to session "+string(l.Session), func(t *tx) error {
+	err = v.d.update(ctx, op, func(t *tx) error {
 		s, err := t.writable(l)
 		if err != nil {
+			return err
+		}
+		if err := s.putArtifacts(artifacts); err != nil {
 			return err
 		}
 		if added, err = s.addRecords(records); err != nil {

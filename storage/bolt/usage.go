@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/storage/internal/rules"
 )
 
 // addUsage books tokens under the day and the model.
@@ -34,8 +35,7 @@ func (t *tx) addUsage(model string, u harness.Usage) error {
 	return day.put([]byte(model), sum.Add(u))
 }
 
-// dayName is the local day: a person's spending limit is per day of theirs.
-func dayName(at time.Time) string { return at.Local().Format(time.DateOnly) }
+func dayName(at time.Time) string { return rules.Day(at) }
 
 var _ harness.Ledger = (*Ledger)(nil)
 

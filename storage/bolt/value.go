@@ -35,6 +35,14 @@ func encode(path string, key []byte, v any) ([]byte, error) {
 	return raw, nil
 }
 
+// sealed returns a payload as a value.
+func sealed(path string, key, text []byte) []byte {
+	raw := make([]byte, valueHead, valueHead+len(text))
+	raw[0] = valueVersion
+	binary.BigEndian.PutUint32(raw[1:], checksum(path, key, text))
+	return append(raw, text...)
+}
+
 // decode reads a value that [encode] wrote. Its errors say what is wrong with
 // the bytes, not where they are.
 func decode(path string, key, raw []byte, into any) error {

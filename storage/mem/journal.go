@@ -24,6 +24,7 @@ type draftSession struct {
 	records []harness.Record
 	runs    map[harness.RunID]*storedRun
 	usage   []modelUsage
+	files   []rules.Bytes
 }
 
 type modelUsage struct {
@@ -78,7 +79,12 @@ func (d *draftSession) add(id harness.RunID, after int, entries []run.Entry) ([]
 	return added, nil
 }
 
-func (d *draftSession) commit() {
+// commit makes the changes, which can fail at the files alone: nothing is changed
+// then.
+func (d *draftSession) commit() error {
+	if err := d.st.keepArtifacts(d.s, d.files); err != nil {
+		return err
+	}
 	d.s.info = d.info
 	d.s.records = append(d.s.records, d.records...)
 	for id, r := range d.runs {
@@ -99,16 +105,31 @@ func (d *draftSession) commit() {
 		d.st.usage[day][u.model] = d.st.usage[day][u.model].Add(u.usage)
 	}
 	d.st.wrote(d.s)
+	return nil
+}
+
+// createApart copies what a new run is made of, the bytes of files apart.
+func createApart(first run.Entry, closes []run.Closing) (run.Entry, []run.Closing, []rules.Bytes, error) {
+	entries, files, err := rules.EntriesApart([]run.Entry{first})
+	if err != nil {
+		return first, nil, nil, err
+	}
+	closes, more, err := rules.ClosingsApart(closes)
+	if err != nil {
+		return first, nil, nil, err
+	}
+	if closes, err = clone(closes); err != nil {
+		return first, nil, nil, err
+	}
+	first, err = clone(entries[0])
+	return first, closes, append(files, more...), err
 }
 
 // Create implements [run.Journal]. The entry that is returned is the first one.
 func (j *Journal) Create(ctx context.Context, l harness.Lease, r harness.Run, first run.Entry, closes ...run.Closing) (made harness.Run, entries []run.Entry, err error) {
-	entry, err := clone(first)
+	entry, closes, files, err := createApart(first, closes)
 	if err != nil {
-		return made, nil, err
-	}
-	if closes, err = clone(closes); err != nil {
-		return made, nil, err
+		return made, nil, fmt.Errorf("start run %s of session %s: %w", r.ID, l.Session, err)
 	}
 	err = j.st.change(ctx, fmt.Sprintf("start run %s of session %s", r.ID, l.Session), func() error {
 		s, err := j.st.writable(l)
@@ -122,6 +143,7 @@ func (j *Journal) Create(ctx context.Context, l harness.Lease, r harness.Run, fi
 			return harness.ErrExists
 		}
 		d := j.st.begin(s)
+		d.files = files
 		for _, c := range closes {
 			if _, err := d.add(c.Run, c.After, c.Entries); err != nil {
 				return err
@@ -143,7 +165,9 @@ func (j *Journal) Create(ctx context.Context, l harness.Lease, r harness.Run, fi
 			return err
 		}
 		stored.run.First = entries[0].Record
-		d.commit()
+		if err := d.commit(); err != nil {
+			return err
+		}
 		if entries, err = clone(entries); err != nil {
 			return err
 		}
@@ -167,6 +191,10 @@ func (d *draftSession) blocked() error {
 
 // Append implements [run.Journal].
 func (j *Journal) Append(ctx context.Context, l harness.Lease, id harness.RunID, after int, entries ...run.Entry) (added []run.Entry, err error) {
+	entries, files, err := rules.EntriesApart(entries)
+	if err != nil {
+		return nil, fmt.Errorf("append to run %s: %w", id, err)
+	}
 	if entries, err = clone(entries); err != nil {
 		return nil, err
 	}
@@ -176,10 +204,13 @@ func (j *Journal) Append(ctx context.Context, l harness.Lease, id harness.RunID,
 			return err
 		}
 		d := j.st.begin(s)
+		d.files = files
 		if added, err = d.add(id, after, entries); err != nil || len(entries) == 0 {
 			return err
 		}
-		d.commit()
+		if err := d.commit(); err != nil {
+			return err
+		}
 		added, err = clone(added)
 		return err
 	})

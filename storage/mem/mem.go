@@ -47,7 +47,10 @@ type Store struct {
 	// grants are in the order of their ids, lastGrant counts them all.
 	grants    []harness.Grant
 	lastGrant int
-	watchers  map[chan struct{}]bool
+	// blobs are the bytes of all artifacts, holds what is held of the budget.
+	blobs    blobs
+	holds    []hold
+	watchers map[chan struct{}]bool
 }
 
 // New returns an empty store. A nil clock is time.Now.
@@ -63,6 +66,7 @@ func New(now func() time.Time) *Store {
 		usage:          map[string]map[string]harness.Usage{},
 		limits:         map[string]harness.LearnedLimits{},
 		watchers:       map[chan struct{}]bool{},
+		blobs:          inMemory{},
 		suggestionKeys: map[string]string{},
 		facts:          newShelf[harness.Fact]("f"),
 		notes:          newShelf[harness.Note]("n"),
@@ -79,6 +83,9 @@ func (st *Store) Abandon() {
 	}
 	for i := range st.drafts {
 		st.drafts[i].alive = false
+	}
+	for i := range st.holds {
+		st.holds[i].alive = false
 	}
 }
 
@@ -102,6 +109,8 @@ type session struct {
 	runs     map[harness.RunID]*storedRun
 	requests map[string]harness.RunID
 	draft    harness.Draft
+	// artifacts are the names of those that the session has.
+	artifacts map[string]bool
 }
 
 // storedRun is one run. Its log holds no messages: they are in the records.

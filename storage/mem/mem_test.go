@@ -15,7 +15,8 @@ func open(*testing.T) harnesstest.Stores {
 	stores = func() harnesstest.Stores {
 		return harnesstest.Stores{
 			Sessions: st.Sessions(), Transcript: st.Transcript(), Owners: st.Owners(), Drafts: st.Drafts(), Prompts: st.Prompts(),
-			Facts: st.Facts(), Notes: st.Notes(), Searcher: st.Searcher(), Watcher: st, Grants: st.Grants(), Inbox: st.Inbox(), Ledger: st.Ledger(), Limits: st.Limits(), Clock: clock,
+			Facts: st.Facts(), Notes: st.Notes(), Searcher: st.Searcher(), Watcher: st, Grants: st.Grants(), Inbox: st.Inbox(), Ledger: st.Ledger(), Limits: st.Limits(),
+			Artifacts: st.Artifacts(), Spending: st.Spending(), Clock: clock,
 			Reopen: func() harnesstest.Stores { st.Abandon(); return stores() },
 		}
 	}
@@ -47,6 +48,8 @@ func TestSearcher(t *testing.T)   { harnesstest.TestSearcher(t, open) }
 func TestWatcher(t *testing.T)    { harnesstest.TestWatcher(t, open) }
 func TestInbox(t *testing.T)      { harnesstest.TestInbox(t, open) }
 func TestLedger(t *testing.T)     { harnesstest.TestLedger(t, open) }
+func TestArtifacts(t *testing.T)  { harnesstest.TestArtifacts(t, open) }
+func TestSpending(t *testing.T)   { harnesstest.TestSpending(t, open) }
 func TestLimits(t *testing.T)     { harnesstest.TestLimits(t, open) }
 func TestGrants(t *testing.T)     { harnesstest.TestGrants(t, open) }
 func TestJournal(t *testing.T)    { runtest.TestJournal(t, openJournal) }

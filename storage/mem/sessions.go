@@ -144,12 +144,16 @@ func (v *Sessions) Restore(ctx context.Context, id harness.SessionID) error {
 }
 
 // Import implements [harness.Sessions].
-func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harness.Record) (stored harness.Session, existed bool, err error) {
+func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harness.Record, artifacts ...[]byte) (stored harness.Session, existed bool, err error) {
 	if s.ID == "" {
 		s.ID = harness.SessionID(harness.NewID())
 	}
 	if err := rules.CheckSessionID(s.ID); err != nil {
 		return harness.Session{}, false, fmt.Errorf("import: %w", err)
+	}
+	records, files, err := rules.ImportApart(records, artifacts)
+	if err != nil {
+		return harness.Session{}, false, fmt.Errorf("import session %s: %w", s.ID, err)
 	}
 	if records, err = clone(records); err != nil {
 		return harness.Session{}, false, fmt.Errorf("import: %w", err)
@@ -171,6 +175,9 @@ func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harn
 		info, numbered := rules.ImportedRecords(s, records, v.st.now())
 		made := newSession(info)
 		made.records = numbered
+		if err := v.st.keepArtifacts(made, files); err != nil {
+			return err
+		}
 		v.st.add(made)
 		stored, err = v.st.shown(made)
 		return err
@@ -232,7 +239,7 @@ func (st *Store) forkPoint(s *session, of harness.Origin) (at harness.Origin, me
 }
 
 func newSession(info harness.Session) *session {
-	return &session{info: info, runs: map[harness.RunID]*storedRun{}, requests: map[string]harness.RunID{}}
+	return &session{info: info, runs: map[harness.RunID]*storedRun{}, requests: map[string]harness.RunID{}, artifacts: map[string]bool{}}
 }
 
 // add puts a new session into the store as the one last used.

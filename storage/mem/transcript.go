@@ -143,14 +143,20 @@ func (v *Transcript) Append(ctx context.Context, l harness.Lease, records ...har
 	if len(records) == 0 {
 		return nil, nil
 	}
-	records, err := clone(records)
+	records, files, err := rules.RecordsApart(records)
 	if err != nil {
+		return nil, fmt.Errorf("append to session %s: %w", l.Session, err)
+	}
+	if records, err = clone(records); err != nil {
 		return nil, err
 	}
 	var added []harness.Record
 	err = v.st.change(ctx, "append to session "+string(l.Session), func() error {
 		s, err := v.st.writable(l)
 		if err != nil {
+			return err
+		}
+		if err := v.st.keepArtifacts(s, files); err != nil {
 			return err
 		}
 		for _, r := range records {

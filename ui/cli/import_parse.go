@@ -26,6 +26,8 @@ type imported struct {
 	// Meta describes it, without an id.
 	Meta    harness.Session
 	Records []harness.Record
+	// Artifacts are the files and long results that the messages name.
+	Artifacts [][]byte
 	// Own says that it was a session of this program: its id is one already.
 	Own bool
 	// Source says what it was read from; empty means JSON Lines. Left is what of

@@ -126,7 +126,7 @@ func setupScript(env *testscript.Env) error {
 // open is the store of a script.
 func (w *scriptWorld) open() Store {
 	return Store{
-		Sessions: w.store.Sessions(), Transcript: w.store.Transcript(), Owners: w.store.Owners(),
+		Sessions: w.store.Sessions(), Transcript: w.store.Transcript(), Artifacts: w.store.Artifacts(), Owners: w.store.Owners(),
 		Drafts: w.store.Drafts(), Prompts: w.store.Prompts(), Facts: w.store.Facts(), Notes: w.store.Notes(), Inbox: w.store.Inbox(),
 		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Grants: w.store.Grants(), Ledger: w.store.Ledger(),
 		Native: w.store,

@@ -64,7 +64,7 @@ func TestSnapshotsInAnObjectStore(t *testing.T) {
 		}
 	}
 	_, log := sessionOf(t, second, "talk")
-	if got := string(log[0].Message.Parts[1].File.Data); got != "\x89PNG\x00" {
+	if got := string(artifactOf(t, second, "talk", log[0].Message.Parts[1].File.Artifact)); got != "\x89PNG\x00" {
 		t.Errorf("the picture is %q", got)
 	}
 }

@@ -113,7 +113,10 @@ func (a *app) exportSnapshot(ctx context.Context, st Store, place snapshot.Store
 	if err != nil {
 		return err
 	}
-	setFilesApart(&d)
+	missing, err := addArtifacts(ctx, st, &d)
+	if err != nil {
+		return err
+	}
 	r := exportedSessionResult{ID: s.ID, File: shown, Format: formatSnapshot, Messages: messages(d.Records), Action: "written"}
 	was, w, err := snapshot.Begin(ctx, place, string(s.ID))
 	switch {
@@ -149,7 +152,56 @@ func (a *app) exportSnapshot(ctx context.Context, st Store, place snapshot.Store
 		text = fmt.Sprintf("session %s is in %s already (%s)", r.ID, render.SafeLine(shown), count(r.Messages, "message"))
 	}
 	a.out.line("%s", text)
+	if missing > 0 {
+		a.notice("%s: %s not in it, because they are not here", r.ID, count(missing, "file or long result"))
+	}
 	return nil
+}
+
+// addArtifacts adds to a document the files and long results that its messages
+// name, and returns how many are not here.
+func addArtifacts(ctx context.Context, st Store, d *snapshot.Document) (missing int, err error) {
+	setFilesApart(d)
+	known := map[string]bool{}
+	for _, a := range d.Artifacts {
+		known[a.SHA256] = true
+	}
+	for _, r := range d.Records {
+		for _, a := range namedArtifacts(r.Message) {
+			if known[a.SHA256] {
+				continue
+			}
+			known[a.SHA256] = true
+			a.Data, err = st.Artifacts.Get(ctx, d.ID, a.SHA256)
+			if errors.Is(err, harness.ErrNotFound) {
+				missing++
+				continue
+			}
+			if err != nil {
+				return missing, err
+			}
+			a.Size = int64(len(a.Data))
+			d.Artifacts = append(d.Artifacts, a)
+		}
+	}
+	return missing, nil
+}
+
+// namedArtifacts returns what a message names, without its bytes.
+func namedArtifacts(m *harness.Message) []snapshot.Artifact {
+	if m == nil {
+		return nil
+	}
+	var named []snapshot.Artifact
+	for _, p := range m.Parts {
+		switch {
+		case p.File != nil && p.File.Artifact != "":
+			named = append(named, snapshot.Artifact{SHA256: p.File.Artifact, MediaType: p.File.MediaType})
+		case p.Result != nil && p.Result.Artifact != "":
+			named = append(named, snapshot.Artifact{SHA256: p.Result.Artifact, MediaType: "text/plain"})
+		}
+	}
+	return named
 }
 
 // messages counts the messages among records.
@@ -194,7 +246,7 @@ func setFilesApart(d *snapshot.Document) {
 					SHA256: file.Artifact, Size: int64(len(file.Data)), MediaType: file.MediaType, Data: file.Data,
 				})
 			}
-			file.Data, p.File = nil, &file
+			file.Size, file.Data, p.File = int64(len(file.Data)), nil, &file
 			return p
 		})
 	}

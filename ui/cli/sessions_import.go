@@ -168,7 +168,7 @@ func (a *app) importOne(ctx context.Context, st Store, c imported) error {
 			return a.importLine(c, fork, true)
 		}
 	}
-	stored, existed, err := st.Sessions.Import(ctx, s, c.Records)
+	stored, existed, err := st.Sessions.Import(ctx, s, c.Records, c.Artifacts...)
 	if err != nil {
 		return fmt.Errorf("import session %s: %w", wish, err)
 	}

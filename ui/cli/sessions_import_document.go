@@ -27,13 +27,15 @@ func importedDocument(d snapshot.Document, name, source string, left []string) (
 			return c, fmt.Errorf("record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
 		}
 	}
+	d.Records = slices.Clone(d.Records)
+	setFilesApart(&d)
 	var err error
 	c.Records, c.Meta.Head, err = renumbered(d.Records, d.Head)
 	if err != nil {
 		return c, err
 	}
-	if missing := putTogether(c.Records, d.Artifacts); missing {
-		c.Left = append(c.Left, "files and long results whose bytes are missing")
+	if missing := c.takeArtifacts(d.Artifacts); missing > 0 {
+		c.Left = append(c.Left, count(missing, "file or long result")+" whose bytes are missing")
 	}
 	if d.Config.Limits != (snapshot.Limits{}) {
 		c.Left = append(c.Left, "limits")
@@ -109,35 +111,61 @@ func condensed(raw json.RawMessage, now map[int]int) (json.RawMessage, error) {
 	return json.Marshal(data)
 }
 
-// putTogether gives files their bytes and long results their whole text, and
-// reports whether some are not there.
-func putTogether(records []harness.Record, artifacts []snapshot.Artifact) (missing bool) {
-	bytesOf := make(map[string][]byte, len(artifacts))
-	for _, a := range artifacts {
-		bytesOf[a.SHA256] = a.Data
+// maxInline is how many bytes a result of a tool has at most that a message holds
+// whole; longer ones stay apart, with a preview.
+const maxInline = 12_000
+
+// inlineResults puts the short results of other harnesses, which keep apart what
+// would fit, into their messages.
+func inlineResults(d *snapshot.Document) {
+	short := map[string]string{}
+	for _, a := range d.Artifacts {
+		if len(a.Data) <= maxInline {
+			short[a.SHA256] = strings.ToValidUTF8(string(a.Data), "\ufffd")
+		}
 	}
-	for i, r := range records {
-		records[i].Message = withParts(r.Message, func(p harness.Part) harness.Part {
-			switch {
-			case p.File != nil && p.File.Artifact != "" && len(p.File.Data) == 0:
-				file := *p.File
-				data, ok := bytesOf[file.Artifact]
-				if !ok {
-					missing = true
-					return p
-				}
-				file.Artifact, file.Data = "", data
-				p.File = &file
-			case p.Result != nil && p.Result.Artifact != "":
-				result := *p.Result
-				data, ok := bytesOf[result.Artifact]
-				if !ok {
-					missing = true
-					return p
-				}
-				result.Artifact, result.Text = "", strings.ToValidUTF8(string(data), "\ufffd")
-				p.Result = &result
+	for i, r := range d.Records {
+		d.Records[i].Message = withParts(r.Message, func(p harness.Part) harness.Part {
+			if p.Result == nil || p.Result.Artifact == "" {
+				return p
 			}
+			text, ok := short[p.Result.Artifact]
+			if !ok {
+				return p
+			}
+			result := *p.Result
+			result.Artifact, result.Text, p.Result = "", text, &result
+			return p
+		})
+	}
+}
+
+// takeArtifacts takes over the files and long results that the messages name, says
+// in the messages how large the files are, and returns how many are missing.
+func (c *imported) takeArtifacts(artifacts []snapshot.Artifact) (missing int) {
+	sizes, have := map[string]int64{}, map[string][]byte{}
+	for _, a := range artifacts {
+		sizes[a.SHA256], have[a.SHA256] = a.Size, a.Data
+	}
+	seen := map[string]bool{}
+	for i, r := range c.Records {
+		for _, a := range namedArtifacts(r.Message) {
+			if seen[a.SHA256] {
+				continue
+			}
+			seen[a.SHA256] = true
+			if data, ok := have[a.SHA256]; ok {
+				c.Artifacts = append(c.Artifacts, data)
+			} else {
+				missing++
+			}
+		}
+		c.Records[i].Message = withParts(r.Message, func(p harness.Part) harness.Part {
+			if p.File == nil || p.File.Artifact == "" || p.File.Size != 0 {
+				return p
+			}
+			file := *p.File
+			file.Size, p.File = sizes[file.Artifact], &file
 			return p
 		})
 	}

@@ -201,6 +201,7 @@ func harnessXFile(data []byte, path string) (imported, error) {
 }
 
 func importedForeign(s foreign.Session) (imported, error) {
+	inlineResults(&s.Document)
 	return importedDocument(s.Document, s.Name, s.Source, s.Left)
 }
 

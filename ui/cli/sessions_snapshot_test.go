@@ -47,6 +47,18 @@ func sessionOf(t *testing.T, dir string, id harness.SessionID) (s harness.Sessio
 	return s, log
 }
 
+// artifactOf is what a session keeps under a sha256.
+func artifactOf(t *testing.T, dir string, id harness.SessionID, sum string) (data []byte) {
+	t.Helper()
+	store(t, dir, func(db *bolt.DB) {
+		var err error
+		if data, err = db.Artifacts().Get(t.Context(), id, sum); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return data
+}
+
 // branching is a log with two branches, calls of tools, files, reasoning and what
 // is no message.
 func branching() []harness.Record {
@@ -226,11 +238,13 @@ func TestRecordsAreRenumbered(t *testing.T) {
 	}
 }
 
-// Long results that a document keeps apart are whole in the session.
-func TestLongResultsAreWhole(t *testing.T) {
+// Long results travel whole, beside their previews, and again from where they came
+// to be. What is not there is told.
+func TestLongResultsTravelWhole(t *testing.T) {
 	t.Parallel()
-	whole := strings.Repeat("whole ", 4000)
-	place, err := snapshot.Open(t.Context(), filepath.Join(t.TempDir(), "snaps"))
+	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	whole, snaps := strings.Repeat("whole ", 4000), filepath.Join(t.TempDir(), "snaps")
+	place, err := snapshot.Open(t.Context(), snaps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,23 +252,41 @@ func TestLongResultsAreWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "c", Text: "preview", Artifact: sum}}}}
+	result := func(name string) harness.Part {
+		return harness.Part{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "c", Text: "preview", Artifact: name}}
+	}
+	m := harness.Message{Role: harness.RoleTool, Parts: []harness.Part{result(sum), result(strings.Repeat("ab", 32))}}
 	d := snapshot.Document{
 		ID: "a", Head: 9, Records: []harness.Record{{Seq: 9, Kind: harness.RecordMessage, Message: &m}},
-		Artifacts: []snapshot.Artifact{{SHA256: sum, Size: int64(len(whole)), Data: []byte(whole)}}, Tasks: []snapshot.Task{{Text: "x"}},
+		Artifacts: []snapshot.Artifact{{SHA256: sum, Size: int64(len(whole)), MediaType: "text/plain", Data: []byte(whole)}}, Tasks: []snapshot.Task{{Text: "x"}},
 	}
 	if _, err := snapshot.Save(t.Context(), place, d); err != nil {
 		t.Fatal(err)
 	}
-	c, err := loadOwn(t.Context(), place, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := c.Records[0].Message.Parts[0].Result; r.Text != whole || r.Artifact != "" || m.Parts[0].Result.Text != "preview" {
-		t.Errorf("%d characters, artifact %q", len(r.Text), r.Artifact)
-	}
-	if diff := cmp.Diff([]string{"the task list"}, c.Left); diff != "" {
-		t.Error(diff)
+	for _, dir := range []string{first, second} {
+		out, code := runOn(t, dir, "sessions", "import", snaps, "--json")
+		var got importResult
+		if err := json.Unmarshal([]byte(out), &got); err != nil || code != ExitDone {
+			t.Fatalf("exit code %d, %v: %s", code, err, out)
+		}
+		want := []string{"1 file or long result whose bytes are missing"}
+		if dir == first {
+			want = append(want, "the task list")
+		}
+		if diff := cmp.Diff(want, got.Left); diff != "" {
+			t.Error(diff)
+		}
+		_, log := sessionOf(t, dir, "a")
+		if diff := cmp.Diff(m.Parts, log[0].Message.Parts); diff != "" {
+			t.Error(diff)
+		}
+		if got := string(artifactOf(t, dir, "a", sum)); got != whole {
+			t.Errorf("the whole result has %d bytes, want %d", len(got), len(whole))
+		}
+		snaps = filepath.Join(t.TempDir(), "again")
+		if out, code := runOn(t, dir, "sessions", "export", "a", "--format", "snapshot", "-o", snaps); code != ExitDone {
+			t.Fatalf("exit code %d: %s", code, out)
+		}
 	}
 }
 

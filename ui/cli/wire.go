@@ -104,11 +104,13 @@ type StoreOptions struct {
 type Store struct {
 	Sessions   harness.Sessions
 	Transcript harness.Transcript
-	Owners     harness.Owners
-	Drafts     harness.Drafts
-	Prompts    harness.Prompts
-	Facts      harness.Facts
-	Notes      harness.Notes
+	// Artifacts keeps the files and long results of the conversations.
+	Artifacts harness.Artifacts
+	Owners    harness.Owners
+	Drafts    harness.Drafts
+	Prompts   harness.Prompts
+	Facts     harness.Facts
+	Notes     harness.Notes
 	// Inbox keeps the suggested facts; nil where there are none.
 	Inbox  harness.Inbox
 	Search harness.Searcher

@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"cairn/harness"
@@ -129,4 +130,43 @@ func UsageModel(r harness.Run, e run.Entry) string {
 // lives or not, is stored as running and driven by nobody.
 func Interrupted(r harness.Run, generation int, alive bool) bool {
 	return r.Status == harness.RunRunning && (!alive || r.Driver != generation)
+}
+
+// EntriesApart does for the messages of entries what [RecordsApart] does for those
+// of records.
+func EntriesApart(entries []run.Entry) (apart []run.Entry, files []Bytes, err error) {
+	apart = entries
+	for i, e := range entries {
+		m, more, err := MessageApart(e.Message)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(more) == 0 {
+			continue
+		}
+		if len(files) == 0 {
+			apart = slices.Clone(entries)
+		}
+		apart[i].Message, files = m, append(files, more...)
+	}
+	return apart, files, nil
+}
+
+// ClosingsApart does the same for the entries that end runs.
+func ClosingsApart(closes []run.Closing) (apart []run.Closing, files []Bytes, err error) {
+	apart = closes
+	for i, c := range closes {
+		entries, more, err := EntriesApart(c.Entries)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(more) == 0 {
+			continue
+		}
+		if len(files) == 0 {
+			apart = slices.Clone(closes)
+		}
+		apart[i].Entries, files = entries, append(files, more...)
+	}
+	return apart, files, nil
 }

@@ -47,23 +47,20 @@ type Budget struct {
 	Now func() time.Time
 }
 
-// Hold holds back the most that a call can cost whose request is estimated at
-// input tokens and whose reply has at most output tokens; output must not be 0
-// for an unknown limit. Where that would pass a limit, or the price is not known,
-// the error fits [OverBudget], its sentence is for the person, and the call must
-// not be made. Without limits, and for what costs nothing, the Held does nothing.
+// Hold holds back the most that a call can cost, whichever of the model and its
+// fallbacks answers, whose request is estimated at input tokens and whose reply
+// has at most output tokens; output must not be 0 for an unknown limit. Where that
+// would pass a limit, or a price is not known, the error fits [OverBudget], its
+// sentence is for the person, and the call must not be made. Without limits, and
+// for what costs nothing, the Held does nothing.
 func (b *Budget) Hold(ctx context.Context, session harness.SessionID, info model.Info, input, output int) (*Held, error) {
-	if b == nil || b.Spending == nil || !b.Limits.Any() || info.Local {
+	if b == nil || b.Spending == nil || !b.Limits.Any() {
 		return &Held{info: info}, nil
 	}
-	if !info.PriceKnown {
-		return nil, &PriceError{Model: info.ID}
+	if id := info.Unpriced(); id != "" {
+		return nil, &PriceError{Model: id}
 	}
-	most := input + input/estimateShare
-	if info.Window > 0 {
-		most = min(most, info.Window)
-	}
-	amount := Price(info, max(most, input), output)
+	amount := info.Most(most(info, input), output)
 	if amount == 0 {
 		return &Held{info: info}, nil
 	}
@@ -85,14 +82,18 @@ func (b *Budget) now() time.Time {
 	return b.Now()
 }
 
-// Price is the most that so many tokens can cost with a model, in USD: each of
-// the request at the dearest of its prices. It is 0 if the price is not known.
-func Price(info model.Info, input, output int) float64 {
-	if info.Local || !info.PriceKnown {
-		return 0
+// most is how many tokens a request may have that is estimated at input tokens: a
+// quarter more, but no more than the windows hold.
+func most(info model.Info, input int) int {
+	more := input + input/estimateShare
+	window := info.Window
+	for _, f := range info.Fallbacks {
+		window = max(window, f.Window)
 	}
-	in := max(info.InputPrice, info.CacheReadPrice, info.CacheWritePrice)
-	return (float64(max(input, 0))*in + float64(max(output, 0))*info.OutputPrice) / 1e6
+	if window > 0 {
+		more = min(more, window)
+	}
+	return max(more, input)
 }
 
 // Held is what is held back for one call. Its methods are safe for concurrent
@@ -120,7 +121,7 @@ func (h *Held) Cost(input, output int) float64 {
 	if h == nil {
 		return 0
 	}
-	return min(Price(h.info, input, output), h.amount)
+	return min(h.info.Most(input, output), h.amount)
 }
 
 // Settle ends the hold once the call is over and its usage is booked. unseen is
@@ -141,4 +142,20 @@ func (h *Held) Settle(ctx context.Context, unseen float64) error {
 	}
 	h.id = ""
 	return nil
+}
+
+// Failed settles the hold of a call that ended in err, so that its usage never
+// arrives: where the provider did nothing it costs nothing, else what is thought
+// to have cost that was sent and came back, see [Held.Cost].
+func (h *Held) Failed(ctx context.Context, err error, input, output int) error {
+	unseen := h.Cost(input, output)
+	if e, ok := model.AsError(err); ok {
+		switch e.Kind {
+		case model.KindAuth, model.KindNotFound, model.KindRateLimit, model.KindQuota, model.KindOverflow,
+			model.KindReplyLimit, model.KindBadRequest, model.KindConfig:
+			unseen = 0
+		default:
+		}
+	}
+	return h.Settle(ctx, unseen)
 }

@@ -69,17 +69,25 @@ func priced() model.Info {
 	return model.Info{ID: "openai/gpt-5", Window: 1_000_000, PriceKnown: true, InputPrice: 1, CacheWritePrice: 2, CacheReadPrice: .1, OutputPrice: 10}
 }
 
+func withFallback(i model.Info, others ...model.Info) model.Info {
+	i.Fallbacks = others
+	return i
+}
+
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 func TestACallIsHeldForTheMostItCanCost(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	holder := harness.Holder{PID: 7}
+	dear := priced()
+	dear.Fallbacks = []model.Info{{ID: "openai/dear", Window: 2_000_000, PriceKnown: true, InputPrice: 4, OutputPrice: 5}, {ID: "ollama/llama", Local: true}}
 	for name, c := range map[string]struct {
 		info          model.Info
 		input, output int
 		want          float64
 	}{
+		"whichever of the fallbacks answers":     {dear, 1_000_000, 1_000, 5 + .005},
 		"an estimate may be short by a quarter":  {priced(), 100_000, 10_000, .25 + .1},
 		"a request is no larger than the window": {priced(), 900_000, 0, 2},
 		"but as large as it is known to be":      {priced(), 1_100_000, 0, 2.2},
@@ -119,6 +127,7 @@ func TestNothingIsHeldWhereThereIsNothingToBound(t *testing.T) {
 		"no limit, no price":         {&policy.Budget{Spending: p}, unknown},
 		"a local model":              {&policy.Budget{Spending: p, Limits: limits}, local},
 		"a model that costs nothing": {&policy.Budget{Spending: p, Limits: limits}, free},
+		"and neither do the others":  {&policy.Budget{Spending: p, Limits: limits}, withFallback(free, local)},
 	} {
 		held, err := c.budget.Hold(t.Context(), "one", c.info, 1_000, 1_000)
 		if err != nil {
@@ -141,14 +150,71 @@ func TestNothingIsHeldWhereThereIsNothingToBound(t *testing.T) {
 func TestAnUnknownPriceKeepsACallFromStarting(t *testing.T) {
 	t.Parallel()
 	b := &policy.Budget{Spending: &purse{}, Limits: harness.SpendingLimits{Session: 1}}
-	_, err := b.Hold(t.Context(), "one", model.Info{ID: "openai/new"}, 10, 10)
-	var price *policy.PriceError
-	if !errors.As(err, &price) || !policy.OverBudget(err) {
-		t.Fatalf("the error is %v", err)
+	unknown := model.Info{ID: "openai/new"}
+	for _, info := range []model.Info{unknown, withFallback(priced(), unknown), withFallback(model.Info{ID: "ollama/llama", Local: true}, unknown)} {
+		_, err := b.Hold(t.Context(), "one", info, 10, 10)
+		var price *policy.PriceError
+		if !errors.As(err, &price) || !policy.OverBudget(err) {
+			t.Fatalf("the error is %v", err)
+		}
+		for _, key := range []string{`models."openai/new".input_price`, `models."openai/new".output_price`} {
+			if !strings.Contains(err.Error(), key) {
+				t.Errorf("%q does not name %s", err, key)
+			}
+		}
 	}
-	for _, key := range []string{`models."openai/new".input_price`, `models."openai/new".output_price`} {
-		if !strings.Contains(err.Error(), key) {
-			t.Errorf("%q does not name %s", err, key)
+}
+
+func TestALimitTellsHowItStands(t *testing.T) {
+	t.Parallel()
+	p := &purse{spent: 4}
+	b := &policy.Budget{Spending: p, Limits: harness.SpendingLimits{Day: 10}}
+	held, err := b.Hold(t.Context(), "one", priced(), 400_000, 50_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := policy.Standing{Limit: 10, Spent: 4, Held: 1.5, Left: 4.5}
+	if got, ok, err := b.Day(t.Context()); err != nil || !ok || got != want {
+		t.Errorf("it stands at %+v, %t, %v", got, ok, err)
+	}
+	if got, ok, err := b.Session(t.Context(), "one"); err != nil || ok {
+		t.Errorf("a limit that is none stands at %+v, %v", got, err)
+	}
+	p.spent = 11
+	if got, _, err := b.Day(t.Context()); err != nil || got.Left != 0 {
+		t.Errorf("a limit that was passed has %+v left, %v", got, err)
+	}
+	if len(p.holds) != 1 {
+		t.Errorf("%d are held by looking", len(p.holds)-1)
+	}
+	p.broken = harness.ErrLocked
+	if _, _, err := b.Day(t.Context()); !errors.Is(err, harness.ErrLocked) {
+		t.Errorf("a store that is in use says %v", err)
+	}
+	var none *policy.Budget
+	if _, ok, err := none.Day(t.Context()); ok || err != nil {
+		t.Errorf("no budget stands at something: %v", err)
+	}
+	p.broken = nil
+	if err := held.Settle(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatAFailedCallCost(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[model.ErrorKind]float64{model.KindNetwork: .21, model.KindIdle: .21, model.KindAuth: 0, model.KindRateLimit: 0, model.KindOverflow: 0} {
+		p := &purse{}
+		b := &policy.Budget{Spending: p, Limits: harness.SpendingLimits{Day: 10}}
+		held, err := b.Hold(t.Context(), "one", priced(), 100_000, 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := held.Failed(t.Context(), fmt.Errorf("ask: %w", &model.Error{Kind: kind}), 100_000, 1_000); err != nil {
+			t.Fatal(err)
+		}
+		if !near(p.unseen, want) || len(p.holds) > 0 {
+			t.Errorf("%s: $%v is unseen, not $%v", kind, p.unseen, want)
 		}
 	}
 }

@@ -40,7 +40,10 @@ func LoadAll(ctx context.Context, t harness.Transcript, id harness.SessionID, re
 
 func load(ctx context.Context, t harness.Transcript, id harness.SessionID, record int, info model.Info, most int) ([]harness.Record, error) {
 	b := backwards{logs: map[harness.SessionID]bool{}}
-	before := harness.Origin{Session: id, Record: record}
+	var before harness.Origin
+	if record > 0 {
+		before = harness.Origin{Session: id, Record: record}
+	}
 	for page := firstPage; ; {
 		records, err := pageOf(ctx, t, id, before, page)
 		if err != nil {
@@ -65,7 +68,7 @@ func load(ctx context.Context, t harness.Transcript, id harness.SessionID, recor
 
 // pageOf reads the records before one, or the last of the branch on screen.
 func pageOf(ctx context.Context, t harness.Transcript, id harness.SessionID, before harness.Origin, limit int) ([]harness.Record, error) {
-	if before.Record == 0 {
+	if before == (harness.Origin{}) {
 		return t.Tail(ctx, id, 0, limit)
 	}
 	return t.Before(ctx, id, before, limit)

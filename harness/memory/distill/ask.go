@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -11,7 +12,9 @@ import (
 	"unicode/utf8"
 
 	"cairn/harness"
+	"cairn/harness/memory"
 	"cairn/harness/model"
+	"cairn/harness/policy"
 )
 
 // prompt is what the model is told.
@@ -55,11 +58,12 @@ type idea struct {
 	Against  []string `json:"against"`
 }
 
-// ask lets a model read a part.
-func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s harness.Session, p part) ([]harness.Suggestion, harness.Usage, error) {
+// ask lets a model read a part. What is held for the call is settled if it fails,
+// else once its usage is booked.
+func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s harness.Session, p part) ([]harness.Suggestion, harness.Usage, *policy.Held, error) {
 	facts, err := d.known(ctx, p, budget(info)/2)
 	if err != nil {
-		return nil, harness.Usage{}, err
+		return nil, harness.Usage{}, nil, err
 	}
 	doc := document{Known: make([]known, 0, len(facts)), Messages: p.messages}
 	for _, f := range facts {
@@ -67,15 +71,22 @@ func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s h
 	}
 	text, err := json.Marshal(doc)
 	if err != nil {
-		return nil, harness.Usage{}, fmt.Errorf("write what is to be read: %w", err)
+		return nil, harness.Usage{}, nil, fmt.Errorf("write what is to be read: %w", err)
 	}
 	r := model.Request{
 		System: prompt, Messages: []harness.Message{harness.UserText(string(text))},
 		MaxOutput: replyTokens(info), Purpose: model.PurposeDistill,
 	}
-	reply, err := m.Stream(ctx, r, func(model.Delta) {})
+	size := memory.Estimate(harness.UserText(prompt + string(text)))
+	held, err := d.Budget.Hold(ctx, s.ID, info, size, r.MaxOutput)
 	if err != nil {
-		return nil, harness.Usage{}, err
+		return nil, harness.Usage{}, nil, err
+	}
+	heard := 0
+	reply, err := m.Stream(ctx, r, func(d model.Delta) { heard += len(d.Text) })
+	if err != nil {
+		const bytes = 3 // of a token, at least
+		return nil, harness.Usage{}, nil, errors.Join(err, held.Failed(ctx, err, size, heard/bytes))
 	}
 	usage := reply.Usage
 	if !usage.CostKnown {
@@ -86,7 +97,7 @@ func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s h
 	if err != nil {
 		// The words are not logged: they are about a person.
 		d.Log.Warn("what was distilled cannot be read", slog.String("session", string(s.ID)), slog.String("error", err.Error()))
-		return nil, usage, nil
+		return nil, usage, held, nil
 	}
 	var all []harness.Suggestion
 	for _, i := range ideas[:min(len(ideas), maxFacts)] {
@@ -94,7 +105,7 @@ func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s h
 			all = append(all, one)
 		}
 	}
-	return all, usage, nil
+	return all, usage, held, nil
 }
 
 // parse reads an answer. Text around the object, such as a fence, is passed over.

@@ -14,6 +14,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/model"
+	"cairn/harness/policy"
 )
 
 // Mode says what becomes of what is found.
@@ -71,6 +72,9 @@ type Distiller struct {
 	// Run finds the run of a record: what was said in one without memory is never
 	// read. Nil knows of none.
 	Run func(ctx context.Context, id harness.RunID) (harness.Run, error)
+	// Budget keeps the calls within spending limits: one that would pass them is
+	// not made, and what it would have read is left for another time. Nil has none.
+	Budget *policy.Budget
 	// Holder is this process, for the moments in which it holds a session that
 	// nobody has open.
 	Holder harness.Holder
@@ -212,15 +216,20 @@ func (d *Distiller) piece(ctx context.Context, s harness.Session, mode Mode, del
 		return found, false, nil
 	}
 	h := harness.Harvest{From: s.Distilled}
+	var held *policy.Held
 	if p.worth() {
 		m, info, name, err := d.Model(ctx, s)
 		if err != nil {
 			return found, false, err
 		}
 		p = cut(s, unread, budget(info))
-		found.calls++
 		h.Model = name
-		h.Suggestions, h.Usage, err = d.ask(ctx, m, info, s, p)
+		h.Suggestions, h.Usage, held, err = d.ask(ctx, m, info, s, p)
+		if policy.OverBudget(err) {
+			d.Log.Info("a part is left unread", slog.String("session", string(s.ID)), slog.String("reason", err.Error()))
+			return found, false, nil
+		}
+		found.calls++
 		if unreadable(err) {
 			d.Log.Warn("a part is left unread", slog.String("session", string(s.ID)), slog.String("error", err.Error()))
 		} else if err != nil {
@@ -228,8 +237,13 @@ func (d *Distiller) piece(ctx context.Context, s harness.Session, mode Mode, del
 		}
 	}
 	h.To = p.to
+	// What was paid for is booked with what came of it, or by nobody.
 	filed, err := deliver(h)
+	unseen := 0.0
 	if err != nil {
+		unseen = h.Usage.Cost
+	}
+	if err := errors.Join(err, held.Settle(ctx, unseen)); err != nil {
 		return found, false, err
 	}
 	for _, one := range filed {

@@ -85,22 +85,31 @@ type answer struct {
 	// cut says that the room ended before the answer did.
 	cut   bool
 	usage harness.Usage
+	// bytes came before the call failed.
+	bytes int
 }
 
-// ask lets the model name what was said first.
-func (c call) ask(ctx context.Context, first []said) (answer, error) {
-	// It is JSON so that no text can leave its place.
+// heard guesses how many tokens came of an answer that failed.
+func (a answer) heard() int { return (a.bytes + 2) / 3 }
+
+// document is what the model reads: JSON, so that no text can leave its place.
+func document(first []said) (string, error) {
 	doc, err := json.Marshal(struct {
 		Messages []said `json:"messages"`
 	}{first})
 	if err != nil {
-		return answer{}, fmt.Errorf("write what is to be read: %w", err)
+		return "", fmt.Errorf("write what is to be read: %w", err)
 	}
+	return string(doc), nil
+}
+
+// ask lets the model name what was said first.
+func (c call) ask(ctx context.Context, doc string) (answer, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	heard := 0
 	reply, err := c.model.Stream(ctx, model.Request{
-		System: prompt, Messages: []harness.Message{harness.UserText(string(doc))},
+		System: prompt, Messages: []harness.Message{harness.UserText(doc)},
 		MaxOutput: c.room(), Purpose: model.PurposeTitle,
 	}, func(d model.Delta) {
 		if heard += len(d.Text); heard > maxReply {
@@ -108,10 +117,10 @@ func (c call) ask(ctx context.Context, first []said) (answer, error) {
 		}
 	})
 	if heard > maxReply {
-		return answer{}, errTooLong
+		return answer{bytes: heard}, errTooLong
 	}
 	if err != nil {
-		return answer{}, err
+		return answer{bytes: heard}, err
 	}
 	a := answer{text: strings.TrimSpace(harness.Message{Parts: reply.Parts}.Text()), cut: reply.Stop == harness.StopLength, usage: reply.Usage}
 	if !a.usage.CostKnown {

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/memory"
 	"cairn/harness/model"
+	"cairn/harness/policy"
 )
 
 const (
@@ -38,7 +40,10 @@ type Titler struct {
 	// Book keeps account of what a call used, also if no title came of it, like
 	// Book of [harness.Ledger]. Nil keeps none.
 	Book func(ctx context.Context, id harness.SessionID, model string, u harness.Usage) error
-	Log  *slog.Logger
+	// Budget keeps the calls within spending limits: one that would pass them is
+	// not made, and the words stay. Nil has none.
+	Budget *policy.Budget
+	Log    *slog.Logger
 
 	mu    sync.Mutex
 	tried map[harness.SessionID]int
@@ -98,13 +103,31 @@ func (t *Titler) begin(id harness.SessionID) bool {
 // name asks for a title and stores it. What was paid for is booked and kept, also
 // if whoever wanted it goes on meanwhile.
 func (t *Titler) name(ctx context.Context, s harness.Session, c call, first []said) error {
-	asked, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	a, err := c.ask(asked, first)
+	doc, err := document(first)
 	if err != nil {
 		return err
 	}
+	size := memory.Estimate(harness.UserText(prompt + doc))
+	held, err := t.Budget.Hold(ctx, s.ID, c.info, size, c.room())
+	if policy.OverBudget(err) {
+		t.Log.Info("no title is asked for", slog.String("session", string(s.ID)), slog.String("reason", err.Error()))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	asked, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	a, err := c.ask(asked, doc)
+	if err != nil {
+		return errors.Join(err, held.Failed(ctx, err, size, a.heard()))
+	}
 	ctx = context.WithoutCancel(ctx)
+	return errors.Join(t.store(ctx, s, c, a), held.Settle(ctx, 0))
+}
+
+// store books what an answer cost and makes a title of it.
+func (t *Titler) store(ctx context.Context, s harness.Session, c call, a answer) error {
 	if t.Book != nil && a.usage.Input+a.usage.Output > 0 {
 		if err := t.Book(ctx, s.ID, c.name, a.usage); err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"cairn/harness/memory/title"
 	"cairn/harness/model"
 	"cairn/harness/model/offline"
+	"cairn/harness/policy"
 	"cairn/storage/mem"
 )
 
@@ -412,5 +413,78 @@ func TestSeveralSessionsAtOnce(t *testing.T) {
 	list, err := w.st.Sessions().List(t.Context(), harness.SessionFilter{Query: "greeting"})
 	if err != nil || len(list) != 8 {
 		t.Errorf("%d are titled, %v", len(list), err)
+	}
+}
+
+// full is a budget of which nothing is left, or which cannot tell.
+type full struct {
+	err     error
+	holds   []harness.Hold
+	settled []float64
+}
+
+func (f *full) Hold(_ context.Context, h harness.Hold, _ harness.SpendingLimits) (string, error) {
+	f.holds = append(f.holds, h)
+	return "h", f.err
+}
+
+func (f *full) Settle(_ context.Context, _ string, unseen float64) error {
+	f.settled = append(f.settled, unseen)
+	return nil
+}
+
+func TestATitleKeepsWithinTheLimits(t *testing.T) {
+	t.Parallel()
+	priced := model.Info{ID: "test/model", PriceKnown: true, InputPrice: 1, OutputPrice: 10}
+	for name, c := range map[string]struct {
+		info           model.Info
+		err            error
+		calls, settled int
+		says           string
+	}{
+		"there is room":     {info: priced, calls: 1, settled: 1},
+		"the limit is near": {info: priced, err: &harness.SpendingError{Scope: "day", Limit: 1}, says: "spending limit"},
+		"no price":          {info: model.Info{ID: "test/model"}, says: "input_price"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t, "Invoices")
+			w.info = c.info
+			f := &full{err: c.err}
+			w.t.Budget = &policy.Budget{Spending: f, Limits: harness.SpendingLimits{Day: 1}}
+			w.say(t, "look at the invoices", "Of course.")
+			s := w.give(t)
+			if len(w.model.requests) != c.calls || (s.TitleBy == harness.TitleByModel) != (c.calls == 1) {
+				t.Errorf("%d calls, title %q by %s", len(w.model.requests), s.Title, s.TitleBy)
+			}
+			if len(f.settled) != c.settled || !strings.Contains(w.log.String(), c.says) {
+				t.Errorf("settled %v, logged %q", f.settled, w.log)
+			}
+			// 100 tokens of a plain reply, or more of one that may think, and some of the request.
+			if c.calls == 1 && (f.holds[0].Amount < 100*10/1e6 || f.holds[0].Session != "s" || f.settled[0] != 0) {
+				t.Errorf("held %+v, settled %v", f.holds, f.settled)
+			}
+		})
+	}
+}
+
+func TestWhatAFailedTitleCostStaysHeld(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	w.info = model.Info{ID: "test/model", PriceKnown: true, InputPrice: 1, OutputPrice: 10}
+	w.model.err = &model.Error{Kind: model.KindNetwork}
+	f := &full{}
+	w.t.Budget = &policy.Budget{Spending: f, Limits: harness.SpendingLimits{Day: 1}}
+	w.say(t, "look at the invoices", "Of course.")
+	if err := w.t.Session(t.Context(), "s"); err == nil {
+		t.Error("the failure is hidden")
+	}
+	if len(f.settled) != 1 || f.settled[0] <= 0 || f.settled[0] > f.holds[0].Amount {
+		t.Errorf("held %+v, settled %v", f.holds, f.settled)
+	}
+	// A store that cannot hold is no limit: that is told.
+	f.err = harness.ErrLocked
+	if err := w.t.Session(t.Context(), "s"); !errors.Is(err, harness.ErrLocked) || len(w.model.requests) != 1 {
+		t.Errorf("a store in use says %v after %d calls", err, len(w.model.requests))
 	}
 }

@@ -88,6 +88,14 @@ type Options struct {
 	// Limits remembers what refusals taught about the model, for other
 	// conversations too; nil means that this agent alone does.
 	Limits harness.Limits
+	// Budget keeps model calls within spending limits, those that condense the
+	// conversation, too; nil means that there are none. A call that it does not
+	// allow fails its run with [KindSpending].
+	Budget *policy.Budget
+	// Artifacts has the bytes of large results and files that messages of the
+	// conversation name, in addition to the Artifacts of the tools and to the store;
+	// nil if there are no others.
+	Artifacts ArtifactReader
 	// Extensions have state that is saved and loaded with the conversation, and may
 	// change what happens in turns. Their names differ. The agent installs them,
 	// and [Agent.Close] takes them down.
@@ -107,8 +115,9 @@ type Agent struct {
 	log Log
 
 	// hooks are told of all runs.
-	hooks *hook.Queue
-	ext   installed
+	hooks    *hook.Queue
+	ext      installed
+	composer *memory.Composer
 
 	mu      sync.Mutex
 	history []harness.Record
@@ -159,7 +168,9 @@ func prepare(o Options) (*Agent, error) {
 	if o.Policy == nil {
 		o.Policy = policy.Rules{Interactive: o.Approve != nil}
 	}
-	return &Agent{o: o, id: harness.SessionID(harness.NewID())}, nil
+	a := &Agent{o: o, id: harness.SessionID(harness.NewID())}
+	a.composer = &memory.Composer{Facts: o.Facts, Notes: o.Notes, Artifacts: files{a}}
+	return a, nil
 }
 
 // Open returns an agent that continues the session's conversation, or begins
@@ -284,10 +295,9 @@ func (a *Agent) config() harness.RunConfig {
 // Steps returns the parts with which the agent's turns are carried out, for a
 // runtime that executes it.
 func (a *Agent) Steps() Steps {
-	c := &memory.Composer{Facts: a.o.Facts, Notes: a.o.Notes}
 	return Steps{
 		Model: a.o.Model, Info: a.o.Info, Tools: a.o.Tools, Policy: a.o.Policy, Now: a.o.Now,
-		Compose: c.Compose, Used: a.used, Limits: ownLimits{a}, Hooks: a.o.Hooks, Log: a.o.Log,
+		Compose: a.composer.Compose, Budget: a.o.Budget, Used: a.used, Limits: ownLimits{a}, Hooks: a.o.Hooks, Log: a.o.Log,
 		Extensions: a.o.Extensions,
 	}
 }

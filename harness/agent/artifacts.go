@@ -23,7 +23,7 @@ type ArtifactReader interface {
 // readers are the places where the agent looks for artifacts.
 func (a *Agent) readers() []ArtifactReader {
 	var all []ArtifactReader
-	for _, place := range []any{a.o.Tools.Artifacts, a.log} {
+	for _, place := range []any{a.o.Tools.Artifacts, a.log, a.o.Artifacts} {
 		if r, ok := place.(ArtifactReader); ok {
 			all = append(all, r)
 		}

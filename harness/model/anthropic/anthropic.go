@@ -105,7 +105,8 @@ func (o Options) options(r model.Request) fantasy.ProviderOptions {
 	return sdk.NewProviderOptions(&sdk.ProviderOptions{Thinking: &sdk.ThinkingProviderOption{BudgetTokens: budget}})
 }
 
-// tools puts the whole schemas into a request.
+// tools puts the whole schemas into a request. The mark of the system prompt is
+// that of the tools, too, which come before it; without one they have their own.
 func tools(body []byte, r model.Request) ([]byte, error) {
 	if len(r.Tools) == 0 {
 		return body, nil
@@ -113,6 +114,9 @@ func tools(body []byte, r model.Request) ([]byte, error) {
 	list := make([]map[string]any, len(r.Tools))
 	for i, t := range r.Tools {
 		list[i] = map[string]any{"name": t.Name, "description": t.Description, "input_schema": wire.Schema(t)}
+	}
+	if strings.TrimSpace(r.System) == "" {
+		list[len(list)-1]["cache_control"] = map[string]string{"type": "ephemeral"}
 	}
 	return wire.SetField(body, "tools", list)
 }

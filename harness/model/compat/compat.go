@@ -4,6 +4,8 @@ package compat
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -83,10 +85,23 @@ func (o Options) options(r model.Request) fantasy.ProviderOptions {
 		effort := sdk.ReasoningEffort(o.Effort)
 		opts.ReasoningEffort = &effort
 	}
-	if o.OpenAI && r.Key != "" {
-		opts.ExtraBody = map[string]any{"prompt_cache_key": r.Key}
+	if key := CacheKey(r); o.OpenAI && key != "" {
+		opts.ExtraBody = map[string]any{"prompt_cache_key": key}
 	}
 	return fantasy.ProviderOptions{openaicompat.Name: opts}
+}
+
+// maxCacheKey is the longest key of a prompt cache that OpenAI takes.
+const maxCacheKey = 64
+
+// CacheKey is the key by which OpenAI finds what it has kept of a conversation's
+// requests, the same for all of them.
+func CacheKey(r model.Request) string {
+	if len(r.Key) <= maxCacheKey {
+		return r.Key
+	}
+	sum := sha256.Sum256([]byte(r.Key))
+	return hex.EncodeToString(sum[:])
 }
 
 // newName gives the reply budget the name that OpenAI's models of today demand.

@@ -73,6 +73,7 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 		Seal:      seal,
 		Unseal:    unseal,
 		Blocks:    true,
+		File:      still,
 		MaxOutput: o.MaxOutput,
 	}, nil
 }

@@ -10,7 +10,7 @@ import (
 
 func TestWire(t *testing.T) {
 	modeltest.Run(t, modeltest.Subject{
-		Dialect: modeltest.Gemini{}, ID: "gemini/gemini-x", Issuer: "gemini", Merged: true, WholeArguments: true,
+		Dialect: modeltest.Gemini{}, Still: true, ID: "gemini/gemini-x", Issuer: "gemini", Merged: true, WholeArguments: true,
 		Seal: `{"signature":"U2lnbmVk"}`, Signature: "U2lnbmVk",
 		New: func(t *testing.T, url, key string) model.Model {
 			t.Helper()

@@ -76,6 +76,11 @@ func (Anthropic) Request(body []byte) (Request, error) {
 		Content   []block         `json:"content"`
 		Signature string          `json:"signature"`
 		Cache     any             `json:"cache_control"`
+		Title     string          `json:"title"`
+		Source    struct {
+			Media string `json:"media_type"`
+			Data  string `json:"data"`
+		} `json:"source"`
 	}
 	var in struct {
 		System   []block `json:"system"`
@@ -86,20 +91,25 @@ func (Anthropic) Request(body []byte) (Request, error) {
 		Tools []struct {
 			Name   string          `json:"name"`
 			Schema json.RawMessage `json:"input_schema"`
+			Cache  any             `json:"cache_control"`
 		} `json:"tools"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		return Request{}, err
 	}
 	out := Request{Tools: map[string]json.RawMessage{}}
+	marked := func(is any, text string) {
+		if is != nil {
+			out.Marks, out.Marked = out.Marks+1, append(out.Marked, text)
+		}
+	}
 	for _, t := range in.Tools {
 		out.Tools[t.Name] = t.Schema
+		marked(t.Cache, "tools")
 	}
 	for _, b := range in.System {
 		out.System += b.Text
-		if b.Cache != nil {
-			out.Marks++
-		}
+		marked(b.Cache, b.Text)
 	}
 	for _, m := range in.Messages {
 		t := Turn{Role: m.Role}
@@ -113,11 +123,13 @@ func (Anthropic) Request(body []byte) (Request, error) {
 				t.Results = append(t.Results, Result{b.ToolUseID, b.Content[0].Text})
 			case "thinking":
 				t.Seals = append(t.Seals, b.Signature)
+			case "image", "document":
+				t.Files = append(t.Files, File{b.Title, b.Source.Media, b.Source.Data})
 			}
-			if b.Cache != nil {
-				out.Marks++
-				t.Marked = true
+			if len(b.Content) > 0 {
+				b.Text = b.Content[0].Text
 			}
+			marked(b.Cache, b.Text)
 		}
 		out.Turns = append(out.Turns, t)
 	}

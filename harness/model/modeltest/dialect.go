@@ -4,7 +4,10 @@
 // adaptors are told the same stories.
 package modeltest
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Event is one server-sent event.
 type Event struct {
@@ -51,8 +54,10 @@ type Request struct {
 	Turns []Turn
 	// Tools are the schemas of the tools by name.
 	Tools map[string]json.RawMessage
-	// Marks counts the marks of cached prefixes.
-	Marks int
+	// Marks counts the marks of cached prefixes, Marked are the texts in which one
+	// is, "tools" where it is behind the tools.
+	Marks  int
+	Marked []string
 }
 
 // Turn is one message of a request.
@@ -64,8 +69,16 @@ type Turn struct {
 	Results []Result
 	// Seals are the signatures of reasoning.
 	Seals []string
-	// Marked says that a cached prefix ends in it.
-	Marked bool
+	Files []File
+}
+
+// File is a file in a request. Name is empty where the interface has none.
+type File struct{ Name, MediaType, Base64 string }
+
+// fileAt reads a file in an address.
+func fileAt(name, address string) File {
+	kind, data, _ := strings.Cut(strings.TrimPrefix(address, "data:"), ";base64,")
+	return File{name, kind, data}
 }
 
 // Call is a call in a request.

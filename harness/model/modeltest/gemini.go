@@ -70,9 +70,12 @@ func (Gemini) Refusal(status int, message string) string {
 // Request implements [Dialect].
 func (Gemini) Request(body []byte) (Request, error) {
 	type part struct {
-		Text         string `json:"text"`
-		Signature    string `json:"thoughtSignature"`
-		Inline       any    `json:"inlineData"`
+		Text      string `json:"text"`
+		Signature string `json:"thoughtSignature"`
+		Inline    *struct {
+			Media string `json:"mimeType"`
+			Data  string `json:"data"`
+		} `json:"inlineData"`
 		FunctionCall *struct {
 			ID   string          `json:"id"`
 			Name string          `json:"name"`
@@ -119,6 +122,7 @@ func (Gemini) Request(body []byte) (Request, error) {
 			}
 			switch {
 			case p.Inline != nil:
+				t.Files = append(t.Files, File{"", p.Inline.Media, p.Inline.Data})
 			case p.FunctionCall != nil:
 				if p.FunctionCall.Args == nil {
 					p.FunctionCall.Args = json.RawMessage("{}")

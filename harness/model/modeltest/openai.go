@@ -75,7 +75,6 @@ func (OpenAI) Request(body []byte) (Request, error) {
 			Role      string          `json:"role"`
 			Content   json.RawMessage `json:"content"`
 			CallID    string          `json:"tool_call_id"`
-			Cache     any             `json:"cache_control"`
 			ToolCalls []struct {
 				ID       string `json:"id"`
 				Function struct {
@@ -102,17 +101,15 @@ func (OpenAI) Request(body []byte) (Request, error) {
 		out.Tools[t.Function.Name] = t.Function.Parameters
 	}
 	for _, m := range in.Messages {
-		texts, marked := content(m.Content)
-		if marked || m.Cache != nil {
-			out.Marks++
-		}
+		c := content(m.Content)
+		out.Marks, out.Marked = out.Marks+len(c.marked), append(out.Marked, c.marked...)
 		if m.Role == "system" {
-			out.System = texts[0]
+			out.System = c.texts[0]
 			continue
 		}
-		t := Turn{Role: m.Role, Texts: texts, Marked: marked || m.Cache != nil}
+		t := Turn{Role: m.Role, Texts: c.texts, Files: c.files}
 		if m.Role == "tool" {
-			t.Texts, t.Results = nil, []Result{{m.CallID, texts[0]}}
+			t.Texts, t.Results = nil, []Result{{m.CallID, c.texts[0]}}
 		}
 		for _, c := range m.ToolCalls {
 			t.Calls = append(t.Calls, Call{c.ID, c.Function.Name, json.RawMessage(c.Function.Arguments)})
@@ -125,25 +122,34 @@ func (OpenAI) Request(body []byte) (Request, error) {
 	return out, nil
 }
 
+// chatContent is what a message says.
+type chatContent struct {
+	texts, marked []string
+	files         []File
+}
+
 // content reads a string or a list of blocks.
-func content(raw json.RawMessage) (texts []string, marked bool) {
+func content(raw json.RawMessage) (c chatContent) {
 	var s string
 	if json.Unmarshal(raw, &s) == nil && len(raw) > 0 && raw[0] == '"' {
-		return []string{s}, false
+		return chatContent{texts: []string{s}}
 	}
-	var blocks []struct {
-		Type  string  `json:"type"`
-		Text  *string `json:"text"`
-		Cache any     `json:"cache_control"`
-	}
+	var blocks []chatBlock
 	if json.Unmarshal(raw, &blocks) != nil {
-		return nil, false
+		return c
 	}
 	for _, b := range blocks {
-		if b.Type == "text" && b.Text != nil {
-			texts = append(texts, *b.Text)
+		switch b.Type {
+		case "text":
+			c.texts = append(c.texts, b.Text)
+		case "image_url":
+			c.files = append(c.files, fileAt("", b.Image.URL))
+		case "file":
+			c.files = append(c.files, fileAt(b.File.Name, b.File.Data))
 		}
-		marked = marked || b.Cache != nil
+		if b.Cache != nil {
+			c.marked = append(c.marked, b.Text)
+		}
 	}
-	return texts, marked
+	return c
 }

@@ -1,7 +1,6 @@
 package modeltest
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -57,6 +56,26 @@ func sent(t *testing.T, s Subject, r model.Request) Request {
 	return lastRequest(t, s, svc)
 }
 
+// legal asks with a request that keeps to the contract and returns its body and
+// what the service understood. The body must keep to all rules of the interface.
+func legal(t *testing.T, s Subject, r model.Request) ([]byte, Request) {
+	t.Helper()
+	svc := story(t, Plain, greeting(s.Dialect)...)
+	if _, _, err := ask(t, s.New(t, svc.URL, key), r); err != nil {
+		t.Fatal(err)
+	}
+	body, _, address := svc.Last()
+	path, _, _ := strings.Cut(address, "?")
+	check := CheckerOf(path)
+	if check == nil {
+		t.Fatalf("nobody checks requests to %s", path)
+	}
+	if err := check(body, model.UnknownWindow); err != nil {
+		t.Errorf("%s refuses the request: %v\n%s", path, err, body)
+	}
+	return body, lastRequest(t, s, svc)
+}
+
 func assistant(parts ...harness.Part) harness.Message {
 	return harness.Message{Role: harness.RoleAssistant, Parts: parts}
 }
@@ -85,7 +104,7 @@ func requests(t *testing.T, s Subject) {
 		assistant(textPart("It is "), textPart("noon.")),
 		harness.UserText("thanks"),
 	}
-	got := sent(t, s, r)
+	_, got := legal(t, s, r)
 	if got.System != "Be brief." {
 		t.Errorf("system %q", got.System)
 	}
@@ -227,60 +246,5 @@ func seals(t *testing.T, s Subject) {
 	}
 	if s.Seal != "" && (len(got) != 1 || got[0] != s.Signature) {
 		t.Errorf("the own seals are %q, want %q", got, s.Signature)
-	}
-}
-
-func placement(t *testing.T, s Subject) {
-	t.Parallel()
-	r := hello()
-	r.Context = "Today is Tuesday."
-	r.Messages = []harness.Message{
-		harness.UserText("first question"), assistant(textPart("first answer")), harness.UserText("second question"),
-		assistant(textPart("I look."), callPart("c1", `{}`)), results(harness.ToolResult{CallID: "c1", Text: "ok"}),
-	}
-	got := sent(t, s, r)
-	if strings.Contains(got.System, "Tuesday") {
-		t.Errorf("the context is in the system prompt %q", got.System)
-	}
-	for i, turn := range got.Turns {
-		if has := strings.Contains(strings.Join(turn.Texts, "\n"), "Today is Tuesday."); has != (i == 2) {
-			t.Errorf("context in turn %d: %v", i, has)
-		}
-	}
-	if got.Marks > 4 {
-		t.Errorf("%d marks are too many", got.Marks)
-	}
-	if got.Marks > 0 && !got.Turns[1].Marked {
-		t.Errorf("the stable prefix is not marked: %+v", got.Turns)
-	}
-	r.Messages = nil
-	if got := sent(t, s, r); len(got.Turns) != 1 || got.Turns[0].Texts[0] != "Today is Tuesday." {
-		t.Errorf("context alone: %+v", got.Turns)
-	}
-}
-
-func files(t *testing.T, s Subject) {
-	t.Parallel()
-	file := func(name, kind, data string) harness.Part {
-		return harness.Part{Kind: harness.PartFile, File: &harness.File{Name: name, MediaType: kind, Data: []byte(data)}}
-	}
-	r := hello()
-	r.Messages = []harness.Message{{Role: harness.RoleUser, Parts: []harness.Part{
-		file("a.png", "image/png", "picture"), file("b.pdf", "application/pdf", "document"), file("c.md", "text/markdown", "# prose"),
-		file("d.bin", "application/x-thing", "bytes"), file("e.png", "image/png", ""), textPart("look at these"),
-	}}}
-	svc := story(t, Plain, greeting(s.Dialect)...)
-	if _, _, err := ask(t, s.New(t, svc.URL, key), r); err != nil {
-		t.Fatal(err)
-	}
-	lastRequest(t, s, svc)
-	body, _, _ := svc.Last()
-	for _, want := range []string{
-		base64.StdEncoding.EncodeToString([]byte("picture")), base64.StdEncoding.EncodeToString([]byte("document")),
-		"# prose", "c.md", "look at these", "cannot be sent", "not available",
-	} {
-		if !strings.Contains(string(body), want) {
-			t.Errorf("the request lacks %q: %s", want, body)
-		}
 	}
 }

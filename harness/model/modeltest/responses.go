@@ -106,31 +106,40 @@ func (Responses) Request(body []byte) (Request, error) {
 		case m.Type == "function_call_output":
 			out.Turns = append(out.Turns, Turn{Role: "tool", Results: []Result{{m.CallID, m.Output}}})
 		case m.Role == "system", m.Role == "developer":
-			out.System = itemTexts(m.Content)[0]
+			texts, _ := itemTexts(m.Content)
+			out.System = texts[0]
 		default:
-			out.Turns = append(out.Turns, Turn{Role: m.Role, Texts: itemTexts(m.Content)})
+			texts, files := itemTexts(m.Content)
+			out.Turns = append(out.Turns, Turn{Role: m.Role, Texts: texts, Files: files})
 		}
 	}
 	return out, nil
 }
 
-// itemTexts reads a string or a list of input texts.
-func itemTexts(raw json.RawMessage) []string {
+// itemTexts reads a string or a list of texts and files.
+func itemTexts(raw json.RawMessage) (texts []string, files []File) {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
-		return []string{s}
+		return []string{s}, nil
 	}
 	var blocks []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
+		Type  string `json:"type"`
+		Text  string `json:"text"`
+		Image string `json:"image_url"`
+		Name  string `json:"filename"`
+		Data  string `json:"file_data"`
 	}
 	// Anything else has no texts.
 	_ = json.Unmarshal(raw, &blocks)
-	var texts []string
 	for _, b := range blocks {
-		if b.Type == "input_text" || b.Type == "output_text" {
+		switch b.Type {
+		case "input_text", "output_text":
 			texts = append(texts, b.Text)
+		case "input_image":
+			files = append(files, fileAt("", b.Image))
+		case "input_file":
+			files = append(files, fileAt(b.Name, b.Data))
 		}
 	}
-	return texts
+	return texts, files
 }

@@ -175,4 +175,8 @@ type Subject struct {
 	ReasonAtEnd bool
 	// Merged says that results are in a message of the user's.
 	Merged bool
+	// Marks says that the provider wants the ends of stable prefixes marked.
+	Marks bool
+	// Still says that moving pictures become PNGs.
+	Still bool
 }

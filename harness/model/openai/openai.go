@@ -101,8 +101,8 @@ func responses(ctx context.Context, o Options) (model.Model, error) {
 
 func (o Options) options(r model.Request) fantasy.ProviderOptions {
 	opts := &sdk.ResponsesProviderOptions{}
-	if r.Key != "" && o.BaseURL == BaseURL {
-		opts.PromptCacheKey = &r.Key
+	if key := compat.CacheKey(r); key != "" && o.BaseURL == BaseURL {
+		opts.PromptCacheKey = &key
 	}
 	if o.Effort != "" {
 		effort := sdk.ReasoningEffort(o.Effort)

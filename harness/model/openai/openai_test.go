@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -38,6 +39,44 @@ func TestResponsesWire(t *testing.T) {
 			return m
 		},
 	})
+}
+
+func TestTheCacheKeyIsTheConversationsAndNotTooLong(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"gpt-4o", "gpt-5.1-codex"} {
+		keys := map[string]string{}
+		for _, session := range []string{"s1", "s2", strings.Repeat("a", 128), strings.Repeat("a", 127) + "b"} {
+			for range 2 {
+				var body []byte
+				m, err := openai.New(t.Context(), openai.Options{Model: name, Key: "k", HTTP: roundTrip(func(r *http.Request) (*http.Response, error) {
+					var err error
+					if body, err = io.ReadAll(r.Body); err != nil {
+						return nil, err
+					}
+					return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+				})})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := m.Stream(t.Context(), model.Request{Key: session, Messages: []harness.Message{harness.UserText("hi")}}, func(model.Delta) {}); err == nil {
+					t.Fatal("no error")
+				}
+				var sent struct {
+					Key string `json:"prompt_cache_key"`
+				}
+				if err := json.Unmarshal(body, &sent); err != nil || sent.Key == "" || len(sent.Key) > 64 {
+					t.Fatalf("%v, key %q", err, sent.Key)
+				}
+				if of, ok := keys[sent.Key]; ok && of != session {
+					t.Errorf("%s: two conversations have the key %q", name, sent.Key)
+				}
+				keys[sent.Key] = session
+			}
+		}
+		if len(keys) != 4 {
+			t.Errorf("%s: keys %v", name, keys)
+		}
+	}
 }
 
 func TestModelsWithoutChatCompletionsAreAskedForResponses(t *testing.T) {

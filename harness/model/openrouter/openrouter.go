@@ -40,10 +40,14 @@ type Options struct {
 
 // New returns the model. It does not use the network.
 func New(ctx context.Context, o Options) (model.Model, error) {
+	vendor, _, _ := strings.Cut(o.Model, "/")
 	t := &wire.Transport{Provider: "openrouter", Base: o.HTTP, Secrets: []string{o.Key}, Auth: func(h http.Header) {
 		h.Set("Authorization", "Bearer "+o.Key)
 		h.Set("X-Title", "cairn")
 	}}
+	if vendor == "anthropic" {
+		t.Rewrite = inBlocks
+	}
 	if o.BaseURL != "" {
 		to, err := url.Parse(strings.TrimRight(o.BaseURL, "/"))
 		if err != nil {
@@ -59,7 +63,6 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up openrouter/%s: %w", o.Model, err)
 	}
-	vendor, _, _ := strings.Cut(o.Model, "/")
 	w := &wire.Wire{
 		Provider: "openrouter", Model: o.Model,
 		// What one vendor sealed, another refuses.
@@ -72,6 +75,7 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 		MaxOutput: o.MaxOutput,
 	}
 	if vendor == "anthropic" {
+		w.Blocks = true
 		w.CacheMark = anthropic.NewProviderCacheControlOptions(&anthropic.ProviderCacheControlOptions{CacheControl: anthropic.CacheControl{Type: "ephemeral"}})
 	}
 	return w, nil

@@ -10,7 +10,7 @@ import (
 
 func TestWire(t *testing.T) {
 	modeltest.Run(t, modeltest.Subject{
-		Dialect: modeltest.OpenAI{}, ID: "openrouter/anthropic/claude-x", Issuer: "openrouter/anthropic",
+		Dialect: modeltest.OpenAI{}, Marks: true, ID: "openrouter/anthropic/claude-x", Issuer: "openrouter/anthropic",
 		Seal: `{"signature":"U2lnbmVk"}`, Signature: "U2lnbmVk",
 		New: func(t *testing.T, url, key string) model.Model {
 			t.Helper()

@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
-// maxID is the longest id that every provider takes.
-const maxID = 64
+// maxID is the longest id that every provider takes: OpenAI's chat completions
+// refuse longer ones.
+const maxID = 40
 
 // ids gives the calls of one request ids that every provider takes and that
 // are unique in it, the same on a call and its result, and the same in every

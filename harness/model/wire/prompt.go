@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"charm.land/fantasy"
@@ -68,50 +67,106 @@ func schema(raw json.RawMessage) map[string]any {
 type prompter struct {
 	w   *Wire
 	ids *ids
-	// turn is the index of the last message of the user.
-	turn int
+	// turn is the index of the message of the user that began the turn, before
+	// that of the one which began the turn before; -1 if there is none.
+	turn, before int
 }
 
-// prompt translates system prompt, context and messages. The context goes into
-// the last message of the user, behind everything that stays the same from
-// turn to turn; within a turn it stays where it is.
+// prompt translates system prompt, context and messages. The context goes to the
+// end of the message that began the turn: it is in front of nothing that stays the
+// same from turn to turn, and within a turn it stays where it is.
 func (p *prompter) prompt(req model.Request) fantasy.Prompt {
 	var out fantasy.Prompt
 	if s := clean(req.System); s != "" {
-		out = append(out, fantasy.Message{
-			Role:            fantasy.MessageRoleSystem,
-			Content:         []fantasy.MessagePart{fantasy.TextPart{Text: s}},
-			ProviderOptions: p.w.CacheMark,
-		})
+		out = append(out, fantasy.Message{Role: fantasy.MessageRoleSystem, Content: []fantasy.MessagePart{fantasy.TextPart{Text: s}}})
+		p.mark(out, len(out)-1)
 	}
-	p.turn = -1
+	p.turn, p.before = turns(req.Messages)
 	for i, m := range req.Messages {
-		if m.Role == harness.RoleUser {
-			p.turn = i
+		content := p.content(i, m)
+		if len(content) == 0 && i != p.turn {
+			continue
 		}
-	}
-	stable := -1
-	for i, m := range req.Messages {
+		out = append(out, fantasy.Message{Role: role(m.Role), Content: content})
+		if i == p.turn || i == p.before {
+			p.mark(out, len(out)-1)
+		}
 		if i == p.turn {
-			stable = len(out) - 1
-		}
-		context := ""
-		if i == p.turn {
-			context = clean(req.Context)
-		}
-		if content := p.content(i, m, context); len(content) > 0 {
-			out = append(out, fantasy.Message{Role: role(m.Role), Content: content})
+			out = p.situated(out, req.Context)
 		}
 	}
-	if c := clean(req.Context); p.turn < 0 && c != "" {
-		out = append(out, fantasy.Message{Role: fantasy.MessageRoleUser, Content: []fantasy.MessagePart{fantasy.TextPart{Text: c}}})
+	if p.turn < 0 {
+		return p.situated(append(out, fantasy.Message{Role: fantasy.MessageRoleUser}), req.Context)
 	}
-	for _, i := range []int{stable, len(out) - 1} {
-		if i >= 0 && p.w.CacheMark != nil {
+	if n := len(out) - 1; n >= 0 && out[n].Role != fantasy.MessageRoleUser {
+		p.mark(out, n)
+	}
+	for i, m := range out {
+		if len(m.Content) == 1 && m.Content[0].Options() != nil && m.Role != fantasy.MessageRoleAssistant {
+			// Some SDKs look for the mark of a plain text here.
 			out[i].ProviderOptions = p.w.CacheMark
 		}
 	}
 	return out
+}
+
+// turns finds the messages of the user that began the last turn and the one
+// before. Notices of the program begin no turn, but if there is nothing else.
+func turns(messages []harness.Message) (turn, before int) {
+	turn, before = -1, -1
+	notice := -1
+	for i, m := range messages {
+		switch {
+		case m.Role != harness.RoleUser:
+		case m.Mark == harness.MarkNotice:
+			notice = i
+		default:
+			turn, before = i, turn
+		}
+	}
+	if turn < 0 {
+		turn = notice
+	}
+	return turn, before
+}
+
+// situated puts the context behind what the last message has, which is left out
+// if it is empty then.
+func (p *prompter) situated(out fantasy.Prompt, context string) fantasy.Prompt {
+	m := &out[len(out)-1]
+	if c := clean(context); c != "" {
+		m.Content = append(m.Content, fantasy.TextPart{Text: c})
+		if !p.w.Blocks {
+			m.Content = joined(m.Content)
+		}
+	}
+	if len(m.Content) == 0 {
+		return out[:len(out)-1]
+	}
+	return out
+}
+
+// mark marks the end of message i, as far as it goes by now, as that of a stable
+// prefix. There are four marks at most: the system prompt, which comes behind the
+// tools, the beginnings of two turns, and the last result. The older beginning is
+// where the request of the turn before had its mark: a provider looks only so many
+// blocks back for what it has kept, and a turn may have more.
+func (p *prompter) mark(out fantasy.Prompt, i int) {
+	m := &out[i]
+	n := len(m.Content) - 1
+	if p.w.CacheMark == nil || n < 0 {
+		return
+	}
+	switch part := m.Content[n].(type) {
+	case fantasy.TextPart:
+		part.ProviderOptions = p.w.CacheMark
+		m.Content[n] = part
+	case fantasy.FilePart:
+		part.ProviderOptions = p.w.CacheMark
+		m.Content[n] = part
+	default:
+		m.ProviderOptions = p.w.CacheMark
+	}
 }
 
 func role(r harness.Role) fantasy.MessageRole {
@@ -126,11 +181,8 @@ func role(r harness.Role) fantasy.MessageRole {
 }
 
 // content translates the parts of message i.
-func (p *prompter) content(i int, m harness.Message, context string) []fantasy.MessagePart {
+func (p *prompter) content(i int, m harness.Message) []fantasy.MessagePart {
 	var parts []fantasy.MessagePart
-	if context != "" {
-		parts = append(parts, fantasy.TextPart{Text: context})
-	}
 	for j, part := range m.Parts {
 		switch part.Kind {
 		case harness.PartText:
@@ -150,8 +202,9 @@ func (p *prompter) content(i int, m harness.Message, context string) []fantasy.M
 				parts = append(parts, p.toolResult(*part.Result))
 			}
 		case harness.PartFile:
-			if part.File != nil {
-				parts = append(parts, file(*part.File))
+			// No interface takes files from anybody else.
+			if part.File != nil && m.Role == harness.RoleUser {
+				parts = append(parts, p.file(*part.File))
 			}
 		}
 	}
@@ -197,21 +250,6 @@ func (p *prompter) toolResult(r harness.ToolResult) fantasy.MessagePart {
 		part.Output = fantasy.ToolResultOutputContentText{Text: text}
 	}
 	return part
-}
-
-// file translates input that is not text. Text files go as text, which every
-// provider understands.
-func file(f harness.File) fantasy.MessagePart {
-	name := model.Sentence(f.Name)
-	switch {
-	case len(f.Data) == 0:
-		return fantasy.TextPart{Text: fmt.Sprintf("[file %q is not available]", name)}
-	case strings.HasPrefix(f.MediaType, "text/"), f.MediaType == "application/json":
-		return fantasy.TextPart{Text: fmt.Sprintf("[file %q]\n%s\n[end of file %q]", name, strings.ToValidUTF8(string(f.Data), ""), name)}
-	case strings.HasPrefix(f.MediaType, "image/"), f.MediaType == "application/pdf", strings.HasPrefix(f.MediaType, "audio/"):
-		return fantasy.FilePart{Filename: name, Data: f.Data, MediaType: f.MediaType}
-	}
-	return fantasy.TextPart{Text: fmt.Sprintf("[file %q of type %q cannot be sent to this model]", name, model.Sentence(f.MediaType))}
 }
 
 // clean makes text fit to be sent: valid UTF-8, and empty if there is nothing

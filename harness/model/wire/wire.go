@@ -61,6 +61,8 @@ type Wire struct {
 	Blocks bool
 	// CacheMark marks a block as the end of a stable prefix; may be nil.
 	CacheMark fantasy.ProviderOptions
+	// File, if set, turns an image or a document into one that the provider takes.
+	File func(harness.File) harness.File
 	// MaxOutput is the reply budget when the request sets none; 0 leaves it
 	// to the server.
 	MaxOutput int

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"cairn/harness"
 	"cairn/harness/memory"
@@ -41,6 +42,8 @@ type Report struct {
 	// Calls is how many notes were written, Messages how many messages they took
 	// out of the context, Cleared how many results of tools were pruned.
 	Calls, Messages, Cleared int
+	// Characters is the length of the note that stands for all that is condensed.
+	Characters int
 	// Before and After are the size of the request in tokens.
 	Before, After int
 	Usage         harness.Usage
@@ -110,6 +113,7 @@ func (r *Report) add(s Step) {
 		r.Model = s.Condensed.Model
 	}
 	r.Messages, r.Cleared = r.Messages+s.Condensed.Dropped, r.Cleared+s.Condensed.Cleared
+	r.Characters = utf8.RuneCountInString(s.Condensed.Note)
 	r.After, r.Fruitless = s.Condensed.After, s.Fruitless
 }
 

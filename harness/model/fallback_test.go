@@ -166,7 +166,8 @@ func TestTheServersOwnPauseIsKept(t *testing.T) {
 		t.Fatal("no error")
 	}
 	// With all in a pause, the shortest wait is asked for.
-	if _, _, err := p.ask(t, f, model.Request{}); err.(*model.Error).RetryAfter != 0 || len(p.asked) != 2 {
+	_, _, err := p.ask(t, f, model.Request{})
+	if e, ok := model.AsError(err); !ok || e.RetryAfter != 0 || len(p.asked) != 2 {
 		t.Fatalf("%v, asked %v", err, p.asked)
 	}
 }

@@ -201,3 +201,28 @@ func TestReasoningOfTheTurnGoesBackAndOlderDoesNot(t *testing.T) {
 		t.Errorf("%d times in %s", got, body)
 	}
 }
+
+func TestTokensAreReadWhateverTheyAreCalled(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		usage string
+		want  harness.Usage
+	}{
+		"plain":                  {`{"prompt_tokens":30,"completion_tokens":9,"total_tokens":39}`, harness.Usage{Input: 30, Output: 9}},
+		"cached and reasoning":   {`{"prompt_tokens":30,"completion_tokens":9,"total_tokens":39,"prompt_tokens_details":{"cached_tokens":12},"completion_tokens_details":{"reasoning_tokens":4}}`, harness.Usage{Input: 30, CacheRead: 12, Output: 9, Reasoning: 4}},
+		"written to the cache":   {`{"prompt_tokens":30,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":12,"cache_write_tokens":8}}`, harness.Usage{Input: 30, CacheRead: 12, CacheWrite: 8, Output: 9}},
+		"hits":                   {`{"prompt_tokens":30,"completion_tokens":9,"prompt_cache_hit_tokens":12,"prompt_cache_miss_tokens":18}`, harness.Usage{Input: 30, CacheRead: 12, Output: 9}},
+		"reasoning beside":       {`{"prompt_tokens":30,"completion_tokens":9,"total_tokens":79,"completion_tokens_details":{"reasoning_tokens":40}}`, harness.Usage{Input: 30, Output: 49, Reasoning: 40}},
+		"more cached than there": {`{"prompt_tokens":30,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":99,"cache_write_tokens":99}}`, harness.Usage{Input: 30, CacheRead: 30, Output: 9}},
+		"less than nothing":      {`{"prompt_tokens":-30,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":-5},"cost":-3}`, harness.Usage{Output: 9}},
+		"a cost":                 {`{"prompt_tokens":30,"completion_tokens":9,"cost":0.5}`, harness.Usage{Input: 30, Output: 9, Cost: 0.5, CostKnown: true}},
+		"an absurd cost":         {`{"prompt_tokens":30,"completion_tokens":9,"cost":1e300}`, harness.Usage{Input: 30, Output: 9}},
+		"nothing":                {`{"prompt_tokens":0,"completion_tokens":0}`, harness.Usage{Incomplete: true}},
+		"null":                   {`null`, harness.Usage{Incomplete: true}},
+	} {
+		got, _, err := reply(t, delta(`{"content":"Hello"}`), stop, `{"choices":[],"usage":`+c.usage+`}`, end)
+		if err != nil || got.Usage != c.want {
+			t.Errorf("%s: %v, %+v, want %+v", name, err, got.Usage, c.want)
+		}
+	}
+}

@@ -76,3 +76,28 @@ func TestSealedReasoningComesAndGoesByVendor(t *testing.T) {
 		}
 	}
 }
+
+func TestTokensAndCostAreRead(t *testing.T) {
+	t.Parallel()
+	reply, body, err := ask(t, "anthropic/claude-x", []harness.Message{harness.UserText("hi")}, `{"choices":[{"index":0,"delta":{"content":"Hello"}}]}`, stop,
+		`{"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120,"cost":0.0125,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30},"completion_tokens_details":{"reasoning_tokens":7}}}`)
+	want := harness.Usage{Input: 100, CacheRead: 60, CacheWrite: 30, Output: 20, Reasoning: 7, Cost: 0.0125, CostKnown: true}
+	if err != nil || reply.Usage != want || reply.Model != "openrouter/anthropic/claude-x" {
+		t.Errorf("%v, %+v of %s", err, reply.Usage, reply.Model)
+	}
+	if !strings.Contains(body, `"include":true`) {
+		t.Errorf("nobody asked for the usage: %s", body)
+	}
+}
+
+func TestOnlyModelsThatWantMarksGetThem(t *testing.T) {
+	t.Parallel()
+	messages := []harness.Message{harness.UserText("hi"), harness.AssistantText("hello"), harness.UserText("well")}
+	if _, body, err := ask(t, "openai/gpt-x", messages, stop); err != nil || strings.Contains(body, "cache_control") || !strings.Contains(body, `"content":"well"`) {
+		t.Errorf("%v, %s", err, body)
+	}
+	_, body, err := ask(t, "anthropic/claude-x", messages, stop)
+	if err != nil || strings.Count(body, "cache_control") != 2 || modeltest.CheckOpenAI([]byte(body), 0) != nil {
+		t.Errorf("%v, %s", err, body)
+	}
+}

@@ -17,6 +17,12 @@ import (
 	"cairn/harness/model"
 )
 
+// What one call can count and cost at most, in tokens and USD.
+const (
+	maxTokens = 1 << 40
+	maxCost   = 1e6
+)
+
 // Decoder follows the events of one reply. It sees each event before the SDK
 // does.
 type Decoder interface {
@@ -101,10 +107,26 @@ func (w *Wire) reply(d Decoder, a *assembler) (model.Reply, error) {
 		failed.Provider = w.Provider
 		return model.Reply{}, failed
 	}
-	if usage == (harness.Usage{}) {
-		usage.Incomplete = true
-	}
+	usage = sane(usage)
 	return model.Reply{Parts: parts, Stop: stop, Usage: usage, Model: w.Provider + "/" + w.Model}, nil
+}
+
+// sane returns counts that can be: what a service tells is booked and held against
+// limits, and no number of its may make that smaller.
+func sane(u harness.Usage) harness.Usage {
+	for _, n := range []*int64{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.Reasoning} {
+		*n = min(max(*n, 0), maxTokens)
+	}
+	u.CacheRead = min(u.CacheRead, u.Input)
+	u.CacheWrite = min(u.CacheWrite, u.Input-u.CacheRead)
+	u.Reasoning = min(u.Reasoning, u.Output)
+	if u.CostKnown && !(u.Cost >= 0 && u.Cost <= maxCost) {
+		u.Cost, u.CostKnown = 0, false
+	}
+	if u == (harness.Usage{}) {
+		u.Incomplete = true
+	}
+	return u
 }
 
 // failure is the error of a request that brought no whole reply. What the

@@ -61,6 +61,7 @@ type delta struct {
 type usage struct {
 	PromptTokens     int64 `json:"prompt_tokens"`
 	CompletionTokens int64 `json:"completion_tokens"`
+	TotalTokens      int64 `json:"total_tokens"`
 	PromptDetails    struct {
 		CachedTokens     int64 `json:"cached_tokens"`
 		CacheWriteTokens int64 `json:"cache_write_tokens"`
@@ -105,11 +106,15 @@ func (d *Decoder) count(u usage) {
 	if u.PromptTokens == 0 && u.CompletionTokens == 0 {
 		return
 	}
+	output, reasoning := u.CompletionTokens, u.CompletionDetails.ReasoningTokens
+	if reasoning > 0 && u.TotalTokens == u.PromptTokens+output+reasoning {
+		output += reasoning // some servers count the reasoning beside the reply
+	}
 	d.usage = harness.Usage{
-		Input: u.PromptTokens, Output: u.CompletionTokens,
+		Input: u.PromptTokens, Output: output,
 		CacheRead:  max(u.PromptDetails.CachedTokens, u.HitTokens),
 		CacheWrite: u.PromptDetails.CacheWriteTokens,
-		Reasoning:  u.CompletionDetails.ReasoningTokens,
+		Reasoning:  reasoning,
 	}
 	if u.Cost != nil {
 		d.usage.Cost, d.usage.CostKnown = *u.Cost, true

@@ -11,7 +11,11 @@ import (
 // reads its lines from standard input, which is then no part of the prompt.
 func (a *app) openChat(ctx context.Context, words []string, linear bool) error {
 	a.interactive = true
-	prompt, err := a.prompt(ctx, words, a.flags.files, !linear)
+	given, err := a.prompt(ctx, words, a.flags.files, !linear)
+	if err != nil {
+		return err
+	}
+	prompt, err := given.mentions()
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/model"
 )
 
 // fakeEngine plays runs that the prompt describes: one step per line, such as
@@ -97,6 +98,15 @@ func (e *fakeEngine) play(ctx context.Context, r *fakeRun, q harness.StartReques
 				return
 			}
 			send(harness.Event{Type: harness.EventMessage, Seq: i + 2, Record: rec[0].Seq, Message: &m})
+		case "files":
+			var list []string
+			for _, p := range q.Message.Parts {
+				if p.File != nil {
+					list = append(list, fmt.Sprintf("%s %s %s %d bytes %dx%d pages %d", p.Kind, p.File.Name, p.File.MediaType, len(p.File.Data), p.File.Width, p.File.Height, p.File.Pages))
+				}
+			}
+			m := harness.AssistantText(strings.Join(list, "\n"))
+			send(harness.Event{Type: harness.EventMessage, Seq: i + 2, Message: &m})
 		case "model":
 			m := harness.AssistantText(q.Config.Model + " " + q.Config.System)
 			send(harness.Event{Type: harness.EventMessage, Seq: i + 2, Message: &m})
@@ -188,6 +198,13 @@ func (m fakeModels) Validate(_ context.Context, name string) (string, error) {
 		return "", fmt.Errorf("there is no provider %q%s", provider, suggest(provider, "", []string{"anthropic", "openai", "offline"}))
 	}
 	return name, nil
+}
+
+func (m fakeModels) Accepts(_ context.Context, name, mediaType string) error {
+	if strings.HasPrefix(name, "anthropic/") {
+		return nil
+	}
+	return &model.MediaError{Model: name, MediaType: mediaType, Instead: []string{"anthropic/claude-test"}}
 }
 
 func (m fakeModels) Keys(context.Context) ([]KeyState, error) {

@@ -24,7 +24,7 @@ func (s Setup) Environment() chooser.Env {
 		o.Models = append(o.Models, overridden(name, limits))
 	}
 	return chooser.Env{
-		Getenv: s.Getenv, BaseURLs: bases, Catalogue: catalogue.New(o),
+		Getenv: s.Getenv, BaseURLs: bases, Catalogue: catalogue.New(o), Fallback: s.Config.Fallback, Health: &model.Health{},
 		Key: func(provider string) string { return s.Config.Providers[provider].APIKey },
 	}
 }
@@ -73,6 +73,11 @@ func (m models) Default(ctx context.Context) (name, why string, err error) {
 
 // Validate implements [Models].
 func (m models) Validate(_ context.Context, name string) (string, error) { return m.env.Resolve(name) }
+
+// Accepts implements [Models].
+func (m models) Accepts(_ context.Context, name, mediaType string) error {
+	return m.env.Accepts(name, mediaType)
+}
 
 // Keys implements [Models].
 func (m models) Keys(context.Context) ([]KeyState, error) {

@@ -150,22 +150,6 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// A fence is longer than any in the text, so that the text cannot leave it.
-func TestFenced(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ file, text, want string }{
-		"plain":       {"a.go", "x\n", "a.go:\n```go\nx\n```"},
-		"no newline":  {"a.go", "x", "a.go:\n```go\nx\n```"},
-		"empty":       {"a", "", "a:\n```\n```"},
-		"with fences": {"a.md", "````\nx\n  ````\n", "a.md:\n`````md\n````\nx\n  ````\n`````"},
-		"odd name":    {"a\n```.`x", "y\n", "a ```.`x:\n```\ny\n```"},
-	} {
-		if got := fenced(c.file, c.text); got != c.want {
-			t.Errorf("%s: %q, not %q", name, got, c.want)
-		}
-	}
-}
-
 // JSON is the same value as before and holds nothing that acts on a terminal.
 func FuzzJSONIsHarmless(f *testing.F) {
 	f.Add("plain")

@@ -34,7 +34,7 @@ func (a *app) printAnswer(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	if prompt == "" {
+	if prompt.empty() {
 		return usage("there is no prompt; give one as an argument or through standard input")
 	}
 	st, err := a.store(ctx)
@@ -64,12 +64,19 @@ type printing struct {
 }
 
 // run sends the prompt and follows the run.
-func (p *printing) run(ctx context.Context, prompt string) error {
+func (p *printing) run(ctx context.Context, prompt sent) error {
 	for _, n := range p.target.notices {
 		p.printer.notice(n)
 	}
 	config, err := p.runConfig(ctx)
 	if err != nil {
+		return err
+	}
+	m, err := p.models(ctx)
+	if err != nil {
+		return err
+	}
+	if err := prompt.acceptable(ctx, m, config.Model); err != nil {
 		return err
 	}
 	return p.drive(ctx, func(work context.Context) (harness.RunHandle, int, error) {
@@ -83,12 +90,12 @@ func (p *printing) run(ctx context.Context, prompt string) error {
 			return nil, 0, err
 		}
 		h, err := p.engine.Start(work, harness.StartRequest{
-			Lease: p.lease, Message: harness.UserText(prompt), Config: config, Dir: p.s.Dir,
+			Lease: p.lease, Message: prompt.message(), Config: config, Dir: p.s.Dir,
 		})
 		if err != nil {
 			return nil, 0, startError(p.target.session.ID, err)
 		}
-		p.remember(work, prompt)
+		p.remember(work, prompt.text)
 		return h, 0, nil
 	})
 }
@@ -143,7 +150,7 @@ func startError(id harness.SessionID, err error) error {
 // remember adds the prompt to the history. An answer is worth more than its
 // prompt's place there, so a failure is only logged.
 func (p *printing) remember(ctx context.Context, prompt string) {
-	if p.store.Prompts == nil || p.flags.ephemeral {
+	if p.store.Prompts == nil || p.flags.ephemeral || prompt == "" {
 		return
 	}
 	if err := p.store.Prompts.Add(ctx, p.target.session.ID, prompt); err != nil {

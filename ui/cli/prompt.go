@@ -6,24 +6,92 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"cairn/harness"
+	"cairn/harness/attach"
+	chatfiles "cairn/ui/chat/attach"
 )
 
-// maxInput bounds what is read from standard input or one file, in bytes.
+// maxInput bounds what is read from standard input, in bytes.
 const maxInput = 16 << 20
 
 // stdinPatience is how long a silent standard input is waited for before a
 // notice says so.
 const stdinPatience = 2 * time.Second
 
+// sent is what a start is to send.
+type sent struct {
+	text string
+	// files are what was attached.
+	files []attached
+}
+
+// attached is a file that goes with a prompt.
+type attached struct {
+	// name is as it was typed; path is absolute, empty for what can be read only
+	// once.
+	name, path string
+	part       harness.Part
+}
+
+// empty reports whether there is nothing to send.
+func (s sent) empty() bool { return s.text == "" && len(s.files) == 0 }
+
+// message is what is sent, with the bytes of the files.
+func (s sent) message() harness.Message {
+	m := harness.Message{Role: harness.RoleUser}
+	if s.text != "" {
+		m.Parts = append(m.Parts, harness.Part{Kind: harness.PartText, Text: s.text})
+	}
+	for _, f := range s.files {
+		m.Parts = append(m.Parts, f.part)
+	}
+	return m
+}
+
+// mentions is what is sent as one text, for a chat: it names the files, and the
+// chat reads them when it sends it. What can be read only once is in it.
+func (s sent) mentions() (string, error) {
+	var parts []string
+	if s.text != "" {
+		parts = append(parts, s.text)
+	}
+	for _, f := range s.files {
+		mention, ok := chatfiles.Write(f.path)
+		switch {
+		case ok:
+			parts = append(parts, mention)
+		case f.part.Kind == harness.PartText:
+			parts = append(parts, f.part.Text)
+		default:
+			return "", usage("%s cannot be attached to a chat by this name; give it another one", f.name)
+		}
+	}
+	return strings.Join(parts, "\n\n"), nil
+}
+
+// acceptable refuses files that a model does not read.
+func (s sent) acceptable(ctx context.Context, m Models, model string) error {
+	for _, f := range s.files {
+		if f.part.Kind != harness.PartFile {
+			continue
+		}
+		if err := m.Accepts(ctx, model, f.part.File.MediaType); err != nil {
+			return usage("%s is not sent: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
 // prompt puts the prompt together: the words, then what comes through
-// standard input if it is piped and may be taken or "-" asks for it, then the
-// files. Empty means that there is none.
-func (a *app) prompt(ctx context.Context, words, files []string, piped bool) (string, error) {
+// standard input if it is piped and may be taken or "-" asks for it, and the
+// files.
+func (a *app) prompt(ctx context.Context, words, names []string, piped bool) (sent, error) {
 	var parts []string
 	asked := false
 	var typed []string
@@ -36,27 +104,28 @@ func (a *app) prompt(ctx context.Context, words, files []string, piped bool) (st
 	}
 	if text := strings.Join(typed, " "); strings.TrimSpace(text) != "" {
 		if !utf8.ValidString(text) {
-			return "", usage("the prompt is not UTF-8 text")
+			return sent{}, usage("the prompt is not UTF-8 text")
 		}
 		parts = append(parts, text)
 	}
 	if asked || piped && !a.s.InTTY && a.s.In != nil {
 		text, err := a.readStdin(ctx)
 		if err != nil {
-			return "", err
+			return sent{}, err
 		}
 		if strings.TrimSpace(text) != "" {
 			parts = append(parts, text)
 		}
 	}
-	for _, name := range files {
-		text, err := a.attach(name)
+	out := sent{text: strings.Join(parts, "\n\n")}
+	for _, name := range names {
+		f, err := a.attach(ctx, name)
 		if err != nil {
-			return "", err
+			return sent{}, err
 		}
-		parts = append(parts, text)
+		out.files = append(out.files, f)
 	}
-	return strings.Join(parts, "\n\n"), nil
+	return out, nil
 }
 
 // readStdin reads standard input to its end.
@@ -94,55 +163,59 @@ func (a *app) readStdin(ctx context.Context) (string, error) {
 	}
 }
 
-// attach is a text file as a fenced block with its name.
-func (a *app) attach(name string) (string, error) {
-	path := absolute(a.s, expand(a.s, name))
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return "", fail(ExitNotFound, "there is no file %s", name)
+// attach reads a file that a flag names.
+func (a *app) attach(ctx context.Context, name string) (attached, error) {
+	if open, ok := handed(name); ok {
+		part, err := readHanded(open, name)
+		return attached{name: name, part: part}, unattached(name, err)
 	}
-	if err != nil {
-		return "", fmt.Errorf("attach %s: %w", name, err)
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("attach %s: %w", name, err)
-	case info.IsDir():
-		return "", usage("%s is a directory; give the files in it", name)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxInput+1))
-	if err != nil {
-		return "", fmt.Errorf("attach %s: %w", name, err)
-	}
-	if len(data) > maxInput {
-		return "", usage("%s is larger than 16 MiB; give a part of it", name)
-	}
-	text, err := plainText(data)
-	if err != nil {
-		return "", usage("%s %w; only text can be attached", name, err)
-	}
-	return fenced(filepath.Base(path), text), nil
+	f := attach.Files{Dir: a.s.Dir, Home: a.s.Getenv("HOME")}
+	part, err := f.Read(ctx, name)
+	return attached{name: name, path: f.Path(name), part: part}, unattached(name, err)
 }
 
-// fenced puts text into a Markdown code block whose fence is longer than any
-// in the text, after a line with its name.
-func fenced(name, text string) string {
-	longest := 2
-	for line := range strings.Lines(text) {
-		line = strings.TrimLeft(line, " \t")
-		longest = max(longest, len(line)-len(strings.TrimLeft(line, "`")))
+// handed reports whether a path is that of something which a shell opened for
+// this process, as it does for <(command), and that is read to its end.
+func handed(name string) (path string, ok bool) {
+	for _, dir := range []string{"/dev/fd/", "/proc/self/fd/"} {
+		if n, ok := strings.CutPrefix(name, dir); ok && n != "" && strings.Trim(n, "0123456789") == "" {
+			return name, true
+		}
 	}
-	fence := strings.Repeat("`", longest+1)
-	language := strings.TrimPrefix(filepath.Ext(name), ".")
-	if strings.ContainsFunc(language, func(r rune) bool { return r < '0' || r > 'z' || r == '`' }) {
-		language = ""
+	return "", false
+}
+
+// readHanded reads what a shell opened.
+func readHanded(path, name string) (part harness.Part, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return harness.Part{}, err
 	}
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
+	defer func() { err = errors.Join(err, f.Close()) }()
+	data, err := io.ReadAll(io.LimitReader(f, attach.MaxDocument+1))
+	if err != nil {
+		return harness.Part{}, err
 	}
-	return fmt.Sprintf("%s:\n%s%s\n%s%s", strings.Join(strings.Fields(name), " "), fence, language, text, fence)
+	part, err = attach.Bytes("input", data)
+	var refused *attach.Error
+	if errors.As(err, &refused) {
+		refused.Name = name
+	}
+	return part, err
+}
+
+// unattached words why a file is not attached.
+func unattached(name string, err error) error {
+	var refused *attach.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, attach.ErrDirectory):
+		return fail(ExitNotFound, "there is no file %s", name)
+	case errors.As(err, &refused):
+		return usage("%w", err)
+	}
+	return fmt.Errorf("attach %s: %w", name, err)
 }
 
 // validText refuses text that is not UTF-8; what names it.

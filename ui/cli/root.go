@@ -112,7 +112,7 @@ func (a *app) chatFlags(f *pflag.FlagSet) {
 	f.BoolVar(&a.flags.fork, "fork", false, "with -c, -r or -s: leave that session as it is and go on in a fork of it")
 	f.StringVar(&a.flags.title, "title", "", "call the session `TITLE`, in any script")
 	f.StringP("model", "m", "", "use the model `PROVIDER/NAME` (CAIRN_MODEL)")
-	f.StringArrayVarP(&a.flags.files, "file", "f", nil, "append the text of `FILE` to the prompt (repeatable)")
+	f.StringArrayVarP(&a.flags.files, "file", "f", nil, "add `FILE`, a text, image or PDF, to the prompt (repeatable)")
 	f.String("system", "", "use `TEXT` as the system prompt")
 	f.String("system-file", "", "use the text of `FILE` as the system prompt")
 	f.BoolVar(&a.flags.ephemeral, "ephemeral", false, "keep nothing of the conversation")

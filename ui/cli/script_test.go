@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,6 +32,7 @@ import (
 //	crash ID TEXT         leaves a run that died while a tool ran: $RUN
 //	real                  lets the program use the real engine, with tools
 //	suggest FILE          files the suggestions of a file, a JSON object each
+//	unbase64 FROM TO      writes the bytes that a file holds in base64
 //	types FILE            is what is typed at the next program's terminal
 //	damage                lets a check of the store find it damaged
 //	tty                   makes standard output and error terminals from now on
@@ -66,6 +68,11 @@ func TestScripts(t *testing.T) {
 				meta := harness.Session{ID: harness.SessionID(args[0])}
 				_, err := world(ts).store.Owners().Acquire(context.Background(), meta, harness.Holder{PID: 4411, Terminal: "pts/3", Purpose: "chat"})
 				ts.Check(err)
+			},
+			"unbase64": func(ts *testscript.TestScript, _ bool, args []string) {
+				data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(ts.ReadFile(args[0])))
+				ts.Check(err)
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o600))
 			},
 			"types": func(ts *testscript.TestScript, _ bool, args []string) {
 				world(ts).input, world(ts).typed = ts.ReadFile(args[0]), true

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/attach"
 	"cairn/harness/memory/distill"
 	"cairn/harness/run"
 	"cairn/harness/snapshot"
@@ -180,6 +182,9 @@ type Models interface {
 	// Validate returns "provider/model" as it is called. An unknown provider
 	// is an error that has the nearest name in it.
 	Validate(ctx context.Context, name string) (string, error)
+	// Accepts returns nil if a model, as Validate names it, reads files of a media
+	// type, else an error that says what to do.
+	Accepts(ctx context.Context, model, mediaType string) error
 	// Keys tells for each provider where its key comes from.
 	Keys(ctx context.Context) ([]KeyState, error)
 	// Servers are the local model servers that answer now.
@@ -235,7 +240,8 @@ type ChatSetup struct {
 	Exists  bool
 	// Pick opens the session picker first.
 	Pick bool
-	// Prompt is sent at once; empty means that nothing is.
+	// Prompt is sent at once; empty means that nothing is. It mentions the files
+	// that were given, "@/path", as [ChatSetup.Files] reads them.
 	Prompt string
 	// Model is "provider/model" and ModelFrom says who chose it. An empty
 	// Model leaves the choice to [Models.Default], which may ask the network
@@ -265,6 +271,12 @@ type ChatSetup struct {
 	// itself if In is not one.
 	In  io.Reader
 	Out io.Writer
+}
+
+// Files finds the files that messages of a session mention: from its directory,
+// which is that of the start if it is empty.
+func (c ChatSetup) Files(dir string) attach.Files {
+	return attach.Files{Dir: cmp.Or(dir, c.Session.Dir), Home: c.Setup.Getenv("HOME")}
 }
 
 // ChatExit is how a chat was left.

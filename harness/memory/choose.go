@@ -28,8 +28,8 @@ type selection struct {
 	note *harness.Message
 	pins []harness.Message
 	tail []harness.Message
-	// tailPinned says which of the tail are pinned.
-	tailPinned []bool
+	// of are the items that the tail is made of, nil if some were shortened.
+	of []Item
 	// left are the messages that the window has no room for, oldest first.
 	left                       []Item
 	cleared, dropped, unpinned int
@@ -68,7 +68,7 @@ func (m *sizes) pick(v View, budget int) selection {
 		}
 		rest -= s.front(front, rest*pinShare/100)
 		n := len(v.Items)
-		kept, fits := window(n, func(i int) *harness.Message { return v.Items[i].Message }, rest)
+		kept, fits := window(v.Items, rest)
 		from := max(n-kept, moved)
 		if moved < 0 && anyPinned(v.Items[:from]) || moved >= 0 && anyPinned(v.Items[min(moved, from):from]) {
 			moved = max(moved, from)
@@ -117,10 +117,9 @@ func (s *selection) take(v View, from int, fits bool, budget int) {
 		s.dropped += left
 		return
 	}
-	s.tail = make([]harness.Message, 0, len(v.Items)-from)
-	for _, it := range v.Items[from:] {
+	s.tail, s.of = make([]harness.Message, 0, len(v.Items)-from), v.Items[from:]
+	for _, it := range s.of {
 		s.tail = append(s.tail, *it.Message)
-		s.tailPinned = append(s.tailPinned, it.Pinned)
 	}
 }
 
@@ -142,29 +141,30 @@ func (s *selection) split(out *Out) {
 		out.Sent.Pinned += estimate(&s.pins[i])
 	}
 	for i := range s.tail {
-		m := &s.tail[i]
-		results, files := 0, 0
+		it := Item{Message: &s.tail[i]}
+		if s.of != nil {
+			it = s.of[i]
+		}
+		m, all := it.Message, it.Size()
+		if m.Role == harness.RoleTool {
+			out.Sent.Results += all
+			continue
+		}
+		files := 0
 		for j := range m.Parts {
-			one := harness.Message{Parts: m.Parts[j : j+1]}
-			switch p := &m.Parts[j]; {
-			case p.Kind == harness.PartResult:
-				results += estimate(&one) - messageTokens
-			case p.File != nil:
+			if m.Parts[j].File != nil {
+				one := harness.Message{Parts: m.Parts[j : j+1]}
 				files += estimate(&one) - messageTokens
 			}
 		}
-		out.Sent.Results += results
 		out.Sent.Files += files
-		said := max(0, estimate(m)-results-files)
 		switch {
-		case i < len(s.tailPinned) && s.tailPinned[i]:
-			out.Sent.Pinned += said
+		case it.Pinned:
+			out.Sent.Pinned += all - files
 		case m.Role == harness.RoleAssistant:
-			out.Assistant += said
-		case m.Role == harness.RoleTool:
-			out.Sent.Results += said
+			out.Assistant += all - files
 		default:
-			out.User += said
+			out.User += all - files
 		}
 	}
 }

@@ -13,8 +13,11 @@ import (
 )
 
 const (
-	// firstPage is how many records are read before their size is looked at.
+	// firstPage is how many records are read before their size is looked at; with a
+	// small window fewer, but not below leastPage.
 	firstPage = 256
+	leastPage = 64
+	pageShare = 256
 	// allPage is how many are read at once where all are wanted.
 	allPage = 4_096
 	// reach is how many windows back the first record is looked for that the last
@@ -44,7 +47,7 @@ func load(ctx context.Context, t harness.Transcript, id harness.SessionID, recor
 	if record > 0 {
 		before = harness.Origin{Session: id, Record: record}
 	}
-	for page := firstPage; ; {
+	for page := min(max(windowOf(info)/pageShare, leastPage), firstPage); ; {
 		records, err := pageOf(ctx, t, id, before, page)
 		if err != nil {
 			return nil, fmt.Errorf("load session %s: %w", id, err)
@@ -52,17 +55,12 @@ func load(ctx context.Context, t harness.Transcript, id harness.SessionID, recor
 		if err := b.add(id, records); err != nil {
 			return nil, fmt.Errorf("load session %s: %w", id, err)
 		}
-		if len(records) < page || b.enough(id, info, most) {
+		if len(records) < page || b.enough(info, most) {
 			slices.Reverse(b.pages)
 			return slices.Concat(b.pages...), nil
 		}
 		before = harness.Origin{Session: cmp.Or(records[0].In, id), Record: records[0].Seq}
-		switch {
-		case most == math.MaxInt:
-			page = allPage
-		case b.kept == nil:
-			page = max(firstPage/4, (windowOf(info)-b.tokens)*b.records/max(b.tokens, 1)*9/8)
-		}
+		page = b.missing(info, most)
 	}
 }
 
@@ -90,7 +88,7 @@ func (b *backwards) add(id harness.SessionID, page []harness.Record) error {
 	b.pages = append(b.pages, page)
 	b.records, b.tokens = b.records+len(page), b.tokens+size(page)
 	for _, r := range slices.Backward(page) {
-		b.logs[cmp.Or(r.In, id)] = true
+		b.logs[r.In] = true
 		switch {
 		case r.Kind == harness.RecordReset:
 			b.reset = true
@@ -102,20 +100,39 @@ func (b *backwards) add(id harness.SessionID, page []harness.Record) error {
 			}
 			b.condensed = true
 			if c.Kept > 0 {
-				b.kept = &harness.Origin{Session: cmp.Or(c.In, r.In, id), Record: c.Kept}
+				b.kept = &harness.Origin{Session: here(In{Session: id}, harness.Origin{Session: cmp.Or(c.In, r.In)}).Session, Record: c.Kept}
 			}
 		}
 	}
 	return nil
 }
 
+// missing guesses how many records more are needed.
+func (b *backwards) missing(info model.Info, most int) int {
+	first := b.pages[len(b.pages)-1][0]
+	if most == math.MaxInt && b.kept == nil {
+		return allPage
+	}
+	n, window := allPage, windowOf(info)
+	if b.kept != nil {
+		window = most
+		if first.In == b.kept.Session && first.Seq > b.kept.Record {
+			n = min(n, first.Seq-b.kept.Record)
+		}
+	}
+	if window < math.MaxInt {
+		n = min(n, max(leastPage, (window-b.tokens)*b.records/max(b.tokens, 1)*9/8))
+	}
+	return n
+}
+
 // enough reports whether nothing before what was read is needed.
-func (b *backwards) enough(id harness.SessionID, info model.Info, most int) bool {
+func (b *backwards) enough(info model.Info, most int) bool {
 	first := b.pages[len(b.pages)-1][0]
 	switch {
 	case b.reset:
 		return true
-	case b.kept != nil && b.logs[b.kept.Session] && (cmp.Or(first.In, id) != b.kept.Session || first.Seq <= b.kept.Record):
+	case b.kept != nil && b.logs[b.kept.Session] && (first.In != b.kept.Session || first.Seq <= b.kept.Record):
 		return true
 	case b.tokens < windowOf(info) || most == math.MaxInt:
 		return false

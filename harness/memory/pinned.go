@@ -55,8 +55,8 @@ type walk struct {
 
 // back reads pages until what was pinned is known.
 func (w *walk) back(ctx context.Context, before harness.Origin) error {
-	for {
-		page, err := pageOf(ctx, w.transcript, w.session.ID, before, firstPage)
+	for limit := leastPage; ; limit = firstPage {
+		page, err := pageOf(ctx, w.transcript, w.session.ID, before, limit)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (w *walk) back(ctx context.Context, before harness.Origin) error {
 			}
 		}
 		// Once all the pins there are were met, what is before has none.
-		if len(page) < firstPage || len(w.changes) >= w.session.PinRecords {
+		if len(page) < limit || len(w.changes) >= w.session.PinRecords {
 			return w.apply(nil)
 		}
 		before = w.at(page[0].In, page[0].Seq)
@@ -130,7 +130,7 @@ func (w *walk) sort(ctx context.Context, records []harness.Record) error {
 			foreign[r.In] = true
 		}
 	}
-	rank := map[harness.SessionID]int{"": 0}
+	rank := map[harness.SessionID]int{"": 1}
 	for in := w.session; len(foreign) > 1 && in.Parent != nil && rank[in.Parent.Session] == 0; {
 		rank[in.Parent.Session] = -len(rank)
 		// The first record of a log goes on in the log that it was forked from.

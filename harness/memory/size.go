@@ -2,7 +2,6 @@ package memory
 
 import (
 	"math"
-	"slices"
 
 	"cairn/harness"
 )
@@ -49,11 +48,8 @@ func measure(in In, v View, context string) sizes {
 		pinned := pinnedMessage(v.Pins[i].Message)
 		m.items += estimate(&pinned)
 	}
-	for _, it := range slices.Backward(v.Items) {
-		if m.items > fullWindows*m.window {
-			break
-		}
-		m.items += estimate(it.Message)
+	for i := len(v.Items) - 1; i >= 0 && m.items <= fullWindows*m.window; i-- {
+		m.items += v.Items[i].Size()
 	}
 	m.full = m.fixed() + m.note + m.items
 	return m

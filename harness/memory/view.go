@@ -19,6 +19,17 @@ type Item struct {
 	At harness.Origin
 	// Turn says that it is one of In.Turn, Pinned that it is pinned.
 	Turn, Pinned bool
+
+	// size is what it takes in tokens, by the estimate, 0 if that was not counted.
+	size int
+}
+
+// Size is what the message takes in tokens, by the estimate.
+func (it *Item) Size() int {
+	if it.size == 0 {
+		it.size = estimate(it.Message)
+	}
+	return it.size
 }
 
 // View is the part of a conversation that may be in the context.

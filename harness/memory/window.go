@@ -23,19 +23,24 @@ const (
 // also when it does not fit: shortening it is up to [Composer], which clears
 // its oldest tool results.
 func Window(msgs []harness.Message, budget int) (kept int) {
-	kept, _ = window(len(msgs), func(i int) *harness.Message { return &msgs[i] }, budget)
+	items := make([]Item, len(msgs))
+	for i := range msgs {
+		items[i].Message = &msgs[i]
+	}
+	kept, _ = window(items, budget)
 	return kept
 }
 
 // window walks back from the end and stops when the budget is full: its cost
 // depends on the budget and not on the length of the history. It also reports
 // whether what is kept fits.
-func window(n int, at func(int) *harness.Message, budget int) (kept int, fits bool) {
+func window(items []Item, budget int) (kept int, fits bool) {
 	used, loose := 0, 0
+	n := len(items)
 	i := n - 1
 	for ; i >= 0; i-- {
-		m := at(i)
-		used += estimate(m)
+		m := items[i].Message
+		used += items[i].Size()
 		if used > budget {
 			break
 		}
@@ -52,7 +57,7 @@ func window(n int, at func(int) *harness.Message, budget int) (kept int, fits bo
 		return kept, true
 	}
 	for j := i; j >= 0; j-- {
-		if opens(at(j)) {
+		if opens(items[j].Message) {
 			return n - j, false
 		}
 	}
@@ -61,7 +66,7 @@ func window(n int, at func(int) *harness.Message, budget int) (kept int, fits bo
 	if loose > 0 {
 		return loose, true
 	}
-	for i > 0 && at(i).Role == harness.RoleTool {
+	for i > 0 && items[i].Message.Role == harness.RoleTool {
 		i--
 	}
 	return n - i, false
@@ -121,7 +126,7 @@ func shorten(turn []Item, budget int) (out []harness.Message, cleared, dropped i
 	all := make([]harness.Message, len(turn))
 	for i := range turn {
 		all[i] = *turn[i].Message
-		used += estimate(&all[i])
+		used += turn[i].Size()
 	}
 	last := len(all)
 	for last > 0 && all[last-1].Role != harness.RoleAssistant {

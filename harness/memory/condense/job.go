@@ -64,7 +64,7 @@ func begin(in memory.In, o Options) (*job, error) {
 	j.cost = make([]int, len(v.Items))
 	for i := range j.v.Items {
 		if it := &j.v.Items[i]; !it.Pinned {
-			j.cost[i] = j.tokens(memory.Estimate(*it.Message))
+			j.cost[i] = j.tokens(it.Size())
 		}
 	}
 	return j, nil
@@ -75,7 +75,7 @@ func (j *job) fixed() error {
 		System: j.size.System, Tools: j.size.Tools, Recalled: j.size.Recalled, Window: j.size.Window, Reply: j.size.Reply,
 	}
 	if n := len(j.v.Items); n > 0 {
-		e.Message = j.tokens(memory.Estimate(*j.v.Items[n-1].Message))
+		e.Message = j.tokens(j.v.Items[n-1].Size())
 	}
 	return e
 }
@@ -279,15 +279,13 @@ func (j *job) prune() {
 		if items[i].Pinned {
 			continue
 		}
-		_, n := memory.Pruned(items[i].Message)
-		if chars := textOf(items[i].Message); n > 0 && had+chars > keep {
-			if found < 0 {
-				found = i + 1
-			}
-			freed += chars
-		} else if found < 0 {
+		chars := textOf(items[i].Message)
+		if found < 0 && had+chars <= keep {
 			had += chars
-		} else if n > 0 {
+			continue
+		}
+		if _, n := memory.Pruned(items[i].Message); n > 0 {
+			found = max(found, i+1)
 			freed += chars
 		}
 	}
@@ -307,11 +305,12 @@ func (j *job) prune() {
 		if it.Pinned {
 			continue
 		}
-		before := memory.Estimate(*it.Message)
-		m, n := memory.Pruned(it.Message)
-		it.Message = m
+		short := memory.Item{At: it.At, Turn: it.Turn}
+		var n int
+		short.Message, n = memory.Pruned(it.Message)
 		j.cleared += n
-		j.saved += j.tokens(before) - j.tokens(memory.Estimate(*m))
+		j.saved += j.tokens(it.Size()) - j.tokens(short.Size())
+		*it = short
 	}
 	j.pruned = found
 }

@@ -1,0 +1,164 @@
+package condense_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"cairn/harness"
+	"cairn/harness/harnesstest"
+	"cairn/harness/memory"
+	"cairn/harness/memory/condense"
+	"cairn/harness/model"
+	"cairn/storage/mem"
+)
+
+// counting counts the records that are read.
+type counting struct {
+	harness.Transcript
+	records int
+}
+
+func (c *counting) Tail(ctx context.Context, id harness.SessionID, from, limit int) ([]harness.Record, error) {
+	rs, err := c.Transcript.Tail(ctx, id, from, limit)
+	c.records += len(rs)
+	return rs, err
+}
+
+func (c *counting) Before(ctx context.Context, id harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
+	rs, err := c.Transcript.Before(ctx, id, of, limit)
+	c.records += len(rs)
+	return rs, err
+}
+
+// work is what one turn took.
+type work struct{ records, bytes, calls int }
+
+// A conversation of 5,000 turns in a window of 16k: every request is legal and
+// under the window, what was pinned in the first turn is in each, and a late turn
+// takes no more than an early one. What is counted is work: the clock says more of
+// the machine than of the program.
+func TestTheFiveThousandthTurnCostsWhatTheFiftiethDoes(t *testing.T) {
+	t.Parallel()
+	const turns, window = 5_000, 16_000
+	st := mem.New(harnesstest.NewClock().Now)
+	tr := &counting{Transcript: st.Transcript()}
+	lease, err := st.Owners().Acquire(t.Context(), harness.Session{ID: "s"}, harness.Holder{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(r harness.Record) int {
+		t.Helper()
+		got, err := st.Transcript().Append(t.Context(), lease, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got[0].Seq
+	}
+	w := &writer{answer: func(r model.Request) (model.Reply, error) {
+		return says("Note. " + words(500)), nil
+	}}
+	var took [turns]work
+	for turn := range turns {
+		s, err := st.Sessions().Get(t.Context(), "s")
+		if err != nil && !errors.Is(err, harness.ErrNotFound) {
+			t.Fatal(err)
+		}
+		m := harness.UserText(fmt.Sprint("question ", turn, " ", words(60)))
+		first := add(harness.Record{Kind: harness.RecordMessage, Message: &m})
+		if turn == 0 {
+			data, _ := json.Marshal(harness.Pin{Message: 1})
+			add(harness.Record{Kind: harness.RecordPin, Data: data})
+		}
+		tr.records, w.asked = 0, nil
+		in := memory.In{Session: "s", System: words(300), Info: info(window), First: first, Turn: []harness.Message{m}, TurnRecords: []int{first}}
+		if in.History, err = memory.Load(t.Context(), tr, "s", first, in.Info); err != nil {
+			t.Fatal(err)
+		}
+		if in.Pinned, err = memory.Pinned(t.Context(), tr, s, harness.Origin{Session: "s", Record: first}); err != nil {
+			t.Fatal(err)
+		}
+		out := compose(t, in)
+		if out.Full >= out.Trigger {
+			step, err := condense.Next(t.Context(), in, options(w, in))
+			if err != nil {
+				t.Fatalf("turn %d: %v", turn, err)
+			}
+			data, _ := json.Marshal(step.Condensed)
+			add(harness.Record{Kind: harness.RecordCondensed, Data: data})
+			in.Condensed = &step.Condensed
+			out = compose(t, in)
+		}
+		if out.Full >= out.Trigger || out.Dropped > len(in.History) || out.Request.System != in.System {
+			t.Fatalf("turn %d: %d tokens of %d", turn, out.Full, out.Trigger)
+		}
+		took[turn] = work{tr.records, size(out), len(w.asked)}
+		if turn > 0 {
+			verbatim(t, out, "question 0 ", fmt.Sprint("question ", turn, " "))
+		}
+		answer := harness.AssistantText(fmt.Sprint("answer ", turn, " ", words(90)))
+		add(harness.Record{Kind: harness.RecordMessage, Message: &answer})
+	}
+	mean := func(from, to int) (m work) {
+		for _, w := range took[from:to] {
+			m.records, m.bytes, m.calls = m.records+w.records, m.bytes+w.bytes, m.calls+w.calls
+		}
+		return m
+	}
+	// Both are some rounds of what begins and ends with a condensing.
+	early, late := mean(50, 250), mean(turns-200, turns)
+	t.Logf("records %d and %d, bytes %d and %d, notes %d and %d", early.records, late.records, early.bytes, late.bytes, early.calls, late.calls)
+	if 2*late.records > 3*early.records || 2*late.bytes > 3*early.bytes || 2*late.calls > 3*early.calls+2 {
+		t.Errorf("200 late turns took %+v, as many early ones %+v", late, early)
+	}
+	if all := mean(0, turns); all.calls > turns/10 || all.calls < 20 {
+		t.Errorf("%d condensings in %d turns", all.calls, turns)
+	}
+}
+
+// size counts the bytes of a request.
+func size(out memory.Out) int {
+	n := len(out.Request.System) + len(out.Request.Context)
+	for _, m := range out.Request.Messages {
+		n += len(m.Text())
+	}
+	return n
+}
+
+func BenchmarkCompose(b *testing.B) {
+	for _, turns := range []int{50, 5_000} {
+		msgs := talk(turns, 150)
+		history := records(msgs...)
+		c := harness.Condensed{Note: "Note. " + words(500), Kept: max(1, len(msgs)-40), Messages: len(msgs) - 41}
+		data, err := json.Marshal(c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		history = append(history, harness.Record{Seq: len(msgs) + 1, Prev: len(msgs), Kind: harness.RecordCondensed, Data: data})
+		tr := tape{records: history}
+		b.Run(fmt.Sprint("turn ", turns), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				in := memory.In{Session: "s", Info: info(16_000), Turn: []harness.Message{harness.UserText("now")}}
+				if in.History, err = memory.Load(b.Context(), tr, "s", len(history)+1, in.Info); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := new(memory.Composer).Compose(b.Context(), in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// tape is a log that is all at hand.
+type tape struct {
+	harness.Transcript
+	records []harness.Record
+}
+
+func (t tape) Before(_ context.Context, _ harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
+	return t.records[max(0, of.Record-1-limit) : of.Record-1], nil
+}

@@ -97,12 +97,16 @@ func (m Model) read(work attach.Work) tea.Cmd {
 	return func() tea.Msg { return trayMsg{to, work()} }
 }
 
-// mentioned follows what the text in the box mentions, after it was as it was.
-func (m Model) mentioned(was compose.Box) (Model, tea.Cmd) {
+// mentioned follows what the text in the box mentions, after it was as it was
+// before a message.
+func (m Model) mentioned(was compose.Box, by tea.Msg) (Model, tea.Cmd) {
 	if !m.deps.Files.On() || m.box.Empty() && was.Empty() {
 		return m, nil
 	}
 	in := attach.Input{Text: m.box.Text, Changed: !m.box.Same(was)}
+	if key, ok := by.(tea.KeyMsg); ok {
+		in.Typed = key.Type == tea.KeyRunes && !key.Alt || key.Type == tea.KeySpace || key.Type == tea.KeyBackspace
+	}
 	if !m.box.Starts("/") || m.box.Starts("//") { // a command sends nothing
 		in.Line, in.Any = m.box.Line(), m.box.Has("@")
 	}

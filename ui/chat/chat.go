@@ -219,7 +219,7 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		m, cmd = m.armDraft()
 		cmds = append(cmds, cmd)
 	}
-	m, cmd = m.mentioned(was)
+	m, cmd = m.mentioned(was, msg)
 	cmds = append(cmds, cmd)
 	m, cmd = m.quench()
 	return m, tea.Batch(append(cmds, cmd)...), want
@@ -253,7 +253,7 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 		m, doze = m.doze()
 	}
 	m, cmd := m.armDraft()
-	m, look := m.mentioned(was)
+	m, look := m.mentioned(was, nil)
 	return m, tea.Batch(doze, cmd, look, m.pasted(text))
 }
 

@@ -54,9 +54,11 @@ type list struct {
 	known bool
 	more  bool
 	paths []string
-	// rows fit query; at is the one chosen, top the first shown.
+	// rows fit query, what is looked for is wanted; at is the row chosen, top the
+	// first shown.
 	rows    []string
 	query   string
+	wanted  string
 	at, top int
 
 	// asked and ranking number the listing and the ranking that are wanted; what
@@ -66,8 +68,11 @@ type list struct {
 	busy           bool
 }
 
-// Open reports whether a list of files is shown.
-func (t Tray) Open() bool { return t.list.on && !t.list.shut && len(t.list.rows) > 0 }
+// Open reports whether a list of files is shown: there is something to choose.
+func (t Tray) Open() bool {
+	l := t.list
+	return l.on && !l.shut && len(l.rows) > 0 && (len(l.rows) > 1 || l.dir+l.rows[0] != l.typed.Path)
+}
 
 // deep reports whether all that is below a directory is listed: below the
 // working directory, but not of everything there is.
@@ -92,7 +97,7 @@ func (t Tray) follow(line string) (Tray, Work) {
 	if !t.list.known || dir != t.list.dir {
 		return t.ask(dir)
 	}
-	if name == t.list.query || t.list.busy {
+	if name == t.list.wanted || t.list.busy {
 		return t, nil
 	}
 	return t.rank(name)
@@ -146,7 +151,7 @@ func (t Tray) rank(name string) (Tray, Work) {
 		t.list.stop()
 	}
 	ctx, stop := context.WithCancel(t.ctx)
-	t.list.stop = stop
+	t.list.stop, t.list.wanted = stop, name
 	t.list.ranking++
 	n, asked, paths := t.list.ranking, t.list.asked, t.list.paths
 	return t, func() Done {
@@ -165,7 +170,7 @@ func (t Tray) rank(name string) (Tray, Work) {
 // show takes the rows of a query, and looks again if another one was typed
 // meanwhile.
 func (t Tray) show(rows []string, query string) (Tray, Work) {
-	t.list.rows, t.list.query, t.list.at, t.list.top = rows, query, 0, 0
+	t.list.rows, t.list.query, t.list.wanted, t.list.at, t.list.top = rows, query, query, 0, 0
 	if _, name := split(t.list.typed.Path); name != query && !t.list.shut {
 		return t.rank(name)
 	}
@@ -187,7 +192,7 @@ func (t Tray) Shut() Tray {
 
 // Do carries out an action of [Bindings]. Ok is false if it is none of
 // them, or if the key is to do what it does elsewhere: nothing that is listed
-// fits what is typed.
+// fits what is typed, or it is typed whole.
 func (t Tray) Do(action string) (next Tray, chosen *Choice, ok bool) {
 	switch action {
 	case actUp:
@@ -214,7 +219,7 @@ func (t Tray) choose() (Tray, *Choice, bool) {
 	}
 	p := t.list.dir + t.list.rows[t.list.at]
 	mention, ok := Write(p)
-	if !ok {
+	if !ok || p == t.list.typed.Path { // it is there already
 		return t, nil, false
 	}
 	if strings.HasSuffix(p, "/") { // its own files are to choose from next

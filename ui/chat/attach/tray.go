@@ -59,12 +59,17 @@ type Input struct {
 	Any bool
 	// Changed says that the text is not what it was. Else only the caret moved.
 	Changed bool
+	// Typed says that a key typed or deleted there: else no list opens.
+	Typed bool
 }
 
 // Typed follows a change of the box.
 func (t Tray) Typed(in Input) (Tray, []Work) {
 	if !t.files.On() {
 		return t, nil
+	}
+	if !in.Typed && !t.list.on {
+		in.Line = ""
 	}
 	t, listing := t.follow(in.Line)
 	works := []Work{listing}

@@ -11,6 +11,7 @@ import (
 	"cairn/harness"
 	"cairn/harness/memory"
 	"cairn/harness/model"
+	"cairn/harness/policy"
 )
 
 // Sessions condenses stored conversations on request, and shows what fills their
@@ -34,7 +35,10 @@ type Sessions struct {
 	// Book keeps account of what a call used, also if no note came of it, like Book
 	// of [harness.Ledger]. Nil keeps none.
 	Book func(ctx context.Context, id harness.SessionID, model string, u harness.Usage) error
-	Now  func() time.Time
+	// Budget keeps the calls within spending limits: one that would pass them is not
+	// made, and its error fits [policy.OverBudget]. Nil allows all.
+	Budget *policy.Budget
+	Now    func() time.Time
 }
 
 // Report is what condensing a session came to.
@@ -78,6 +82,8 @@ func (c *Sessions) Condense(ctx context.Context, l harness.Lease, focus string, 
 		return r, fmt.Errorf("condense session %s: %w", l.Session, harness.ErrBusy)
 	}
 	o := t.options(focus, prune)
+	paid := &thrifty{next: t.model, budget: c.Budget, session: l.Session, info: t.in.Info}
+	o.Model = paid
 	plan, err := Estimate(t.in, o)
 	if err != nil {
 		return r, err
@@ -89,6 +95,9 @@ func (c *Sessions) Condense(ctx context.Context, l harness.Lease, focus string, 
 		s, err := Next(ctx, t.in, o)
 		r.Usage = r.Usage.Add(s.Usage)
 		booked := c.book(ctx, t, s.Usage)
+		if booked == nil {
+			booked = paid.booked(ctx)
+		}
 		if err == nil {
 			err = c.store(ctx, l, t, s.Condensed)
 		}
@@ -131,6 +140,7 @@ func (c *Sessions) book(ctx context.Context, t *talk, u harness.Usage) error {
 
 // store adds a condensing to the session, and to what is known of it here.
 func (c *Sessions) store(ctx context.Context, l harness.Lease, t *talk, condensed harness.Condensed) error {
+	condensed.Asked = true
 	data, err := json.Marshal(condensed)
 	if err != nil {
 		return fmt.Errorf("write a condensing: %w", err)

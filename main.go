@@ -17,7 +17,9 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/agent"
+	files "cairn/harness/attach"
 	"cairn/harness/memory"
+	"cairn/harness/memory/condense"
 	"cairn/harness/memory/distill"
 	"cairn/harness/policy"
 	"cairn/harness/snapshot"
@@ -30,6 +32,7 @@ import (
 	"cairn/ui"
 	"cairn/ui/browser"
 	"cairn/ui/chat"
+	"cairn/ui/chat/attach"
 	"cairn/ui/cli"
 	"cairn/ui/cli/parts"
 	"cairn/ui/overlay"
@@ -93,14 +96,14 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Artifacts: db.Artifacts(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
 			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(),
-			Native: stores{Native: parts.Native{Journal: db.Journal(), Limits: db.Limits(), Engine: bolt.Engine}, db: db}, Close: db.Close,
+			Native: stores{Native: parts.Native{Journal: db.Journal(), Limits: db.Limits(), Spending: db.Spending(), Engine: bolt.Engine}, db: db}, Close: db.Close,
 		}
 	}
 	if o.Ephemeral {
 		m := mem.New(o.Now)
 		s.Sessions, s.Transcript, s.Artifacts, s.Owners, s.Drafts = m.Sessions(), m.Transcript(), m.Artifacts(), m.Owners(), m.Drafts()
 		s.Prompts, s.Search, s.Watch, s.Runs, s.Ledger = m.Prompts(), m.Searcher(), m, m.Journal(), m.Ledger()
-		s.Native = stores{Native: parts.Native{Journal: m.Journal(), Limits: m.Limits(), Engine: mem.Engine}}
+		s.Native = stores{Native: parts.Native{Journal: m.Journal(), Limits: m.Limits(), Spending: m.Spending(), Engine: mem.Engine}}
 		if s.Close == nil {
 			s.Close = func() error { return nil }
 		}
@@ -231,7 +234,7 @@ func (p *program) settle(c cli.ChatSetup) func(context.Context, harness.Session)
 
 // deps is what both front ends are made of.
 func (p *program) deps(c cli.ChatSetup, engine harness.Engine, set *tool.Set) ui.Deps {
-	return ui.Deps{
+	d := ui.Deps{
 		Engine: engine, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
 		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Ledger: c.Store.Ledger, Distill: distil(p.Distiller(c, native(c.Store))), Title: p.Titler(c, native(c.Store)), Export: c.Export, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
@@ -243,7 +246,56 @@ func (p *program) deps(c cli.ChatSetup, engine harness.Engine, set *tool.Set) ui
 			return harness.Session{ID: harness.SessionID(harness.NewID()), Dir: c.Session.Dir}
 		},
 		Theme:  func(dark bool) *themes.Theme { return theme(c, dark) },
-		Config: p.settle(c),
+		Config: p.settle(c), Files: p.files(c),
+	}
+	condensing(&d, p.Condenser(c, native(c.Store), set), c.Store)
+	return d
+}
+
+// files are what a person may attach in a chat: what they name, from their
+// working directory on.
+func (p *program) files(c cli.ChatSetup) attach.Files {
+	from := files.Files{Dir: c.Session.Dir, Home: c.Setup.Getenv("HOME")}
+	return attach.Files{
+		Read: from.Read, List: from.List, Accepts: p.Environment(c.Setup).Accepts,
+		Look: func(ctx context.Context, path string) (attach.Seen, error) {
+			seen, err := from.Look(ctx, path)
+			return attach.Seen(seen), err
+		},
+	}
+}
+
+// condensing gives a chat what condenses its conversation and reads what is kept
+// beside it.
+func condensing(d *ui.Deps, s *condense.Sessions, store cli.Store) {
+	d.Plan = func(ctx context.Context, id harness.SessionID, c chat.Compaction) (chat.CompactPlan, error) {
+		p, err := s.Plan(ctx, id, c.Focus)
+		if errors.Is(err, condense.ErrNothing) {
+			return chat.CompactPlan{}, nil
+		}
+		return chat.CompactPlan{
+			Calls: p.Calls, Tokens: p.Tokens, Cost: p.Cost, CostKnown: p.CostKnown, Messages: p.Messages, Before: p.Before, After: p.After,
+		}, err
+	}
+	d.Compact = func(ctx context.Context, l harness.Lease, c chat.Compaction, tell func(done, of int)) (chat.Compacted, error) {
+		r, err := s.Condense(ctx, l, c.Focus, c.Prune, tell)
+		if errors.Is(err, condense.ErrNothing) {
+			err = nil
+		}
+		return chat.Compacted{
+			Messages: r.Messages, Characters: r.Characters, Cleared: r.Cleared, Before: r.Before, After: r.After, Usage: r.Usage,
+		}, err
+	}
+	d.Picture = func(ctx context.Context, id harness.SessionID) (overlay.Picture, error) {
+		p, err := s.Picture(ctx, id)
+		return overlay.Picture{
+			Model: p.Model, Window: p.Window, From: string(p.WindowFrom), Trigger: p.Trigger, System: p.System, Tools: p.Tools,
+			Recalled: p.Recalled, Note: p.Note, Pinned: p.Pinned, Yours: p.User, Answers: p.Assistant, Results: p.Results,
+			Files: p.Files, Reply: p.Reply, In: p.InContext, Condensed: p.Condensed, Dropped: p.LeftOut, Cleared: p.Cleared,
+		}, err
+	}
+	if store.Artifacts != nil {
+		d.Artifact = store.Artifacts.Get
 	}
 }
 

@@ -28,7 +28,7 @@ import (
 )
 
 // Deps are what the program is made of. Search, Facts, Notes, Inbox, Ledger,
-// Distill, Title, Export, Grants, Rules, CheckRule, Tools, User, Keys, Notices, Told and
+// Distill, Title, Export, Plan, Compact, Picture, Artifact, Grants, Rules, CheckRule, Tools, User, Keys, Notices, Told and
 // HelpNotes may be left out.
 type Deps struct {
 	Engine     harness.Engine
@@ -50,8 +50,14 @@ type Deps struct {
 	// [chat.Deps].
 	Title  func(ctx context.Context, id harness.SessionID) error
 	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
-	// Files are those that messages mention; see [chat.Deps].
-	Files attach.Files
+	// Plan, Compact and Picture condense a session and show what fills its window,
+	// Artifact reads a large result, and Files are those that messages mention; see
+	// [chat.Deps].
+	Plan     func(ctx context.Context, id harness.SessionID, c chat.Compaction) (chat.CompactPlan, error)
+	Compact  func(ctx context.Context, l harness.Lease, c chat.Compaction, tell func(done, of int)) (chat.Compacted, error)
+	Picture  func(ctx context.Context, id harness.SessionID) (overlay.Picture, error)
+	Artifact func(ctx context.Context, id harness.SessionID, sha256 string) ([]byte, error)
+	Files    attach.Files
 	// Grants are the standing permissions. Rules are those in force besides
 	// them, for the person to see; CheckRule says what is wrong with the text
 	// of one.
@@ -211,7 +217,8 @@ func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
-		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: d.Files, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
+		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: d.Files,
+		Plan: d.Plan, Compact: d.Compact, Picture: d.Picture, Artifact: d.Artifact, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
 	if d.Facts != nil {
 		deps.Facts = d.Facts

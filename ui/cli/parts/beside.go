@@ -4,10 +4,13 @@ import (
 	"context"
 
 	"cairn/harness"
+	"cairn/harness/memory"
+	"cairn/harness/memory/condense"
 	"cairn/harness/memory/distill"
 	"cairn/harness/memory/title"
 	"cairn/harness/model"
 	"cairn/harness/model/choose"
+	"cairn/harness/tool"
 	"cairn/ui/cli"
 )
 
@@ -19,7 +22,7 @@ func (p *Start) Distiller(c cli.ChatSetup, native Native) *distill.Distiller {
 	}
 	return &distill.Distiller{
 		Inbox: c.Store.Inbox, Facts: c.Store.Facts, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions,
-		Owners: c.Store.Owners, Run: native.Journal.Get, Mode: c.Setup.Distill, Holder: c.Holder, Now: c.Setup.Now, Log: c.Setup.Log,
+		Owners: c.Store.Owners, Run: native.Journal.Get, Mode: c.Setup.Distill, Holder: c.Holder, Now: c.Setup.Now, Log: c.Setup.Log, Budget: budget(c.Setup, native),
 		Model: p.own(c, native),
 	}
 }
@@ -30,7 +33,7 @@ func (p *Start) Titler(c cli.ChatSetup, native Native) func(context.Context, har
 		return nil
 	}
 	t := title.Titler{
-		Sessions: c.Store.Sessions, Transcript: c.Store.Transcript, Model: p.own(c, native), Book: c.Store.Ledger.Book, Log: c.Setup.Log,
+		Sessions: c.Store.Sessions, Transcript: c.Store.Transcript, Model: p.own(c, native), Book: c.Store.Ledger.Book, Log: c.Setup.Log, Budget: budget(c.Setup, native),
 	}
 	return t.Session
 }
@@ -46,5 +49,25 @@ func (p *Start) own(c cli.ChatSetup, native Native) func(context.Context, harnes
 		}
 		m, info, err := choose.Build(ctx, set.Run.Model, env)
 		return m, info, set.Run.Model, err
+	}
+}
+
+// Condenser condenses conversations on request and shows what fills their
+// windows. set are the tools that runs have.
+func (p *Start) Condenser(c cli.ChatSetup, native Native, set *tool.Set) *condense.Sessions {
+	full, plain := composers(c.Store, c.Setup)
+	return &condense.Sessions{
+		Sessions: c.Store.Sessions, Transcript: c.Store.Transcript, Model: p.own(c, native), Limits: native.Limits,
+		Book: c.Store.Ledger.Book, Budget: budget(c.Setup, native), Now: c.Setup.Now,
+		Request: func(ctx context.Context, s harness.Session) (memory.In, error) {
+			settled, err := p.Settle(ctx, c, native, s)
+			return memory.In{Session: s.ID, System: settled.Run.System, Dir: c.Session.Dir, Now: c.Setup.Now(), Tools: set.Specs()}, err
+		},
+		Compose: func(ctx context.Context, in memory.In) (memory.Out, error) {
+			if s, err := c.Store.Sessions.Get(ctx, in.Session); err == nil && s.NoMemory {
+				return plain.Compose(ctx, in)
+			}
+			return full.Compose(ctx, in)
+		},
 	}
 }

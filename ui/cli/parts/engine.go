@@ -34,7 +34,7 @@ func tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
 		inbox = s.Inbox
 	}
 	return standard.New(standard.Options{
-		Facts: s.Facts, Notes: s.Notes, Inbox: inbox, History: history, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
+		Facts: s.Facts, Notes: s.Notes, Inbox: inbox, History: history, Artifacts: s.Artifacts, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
 		PrivateAddresses: c.PrivateAddresses, Off: c.Off, Secrets: setup.Secrets(os.Environ()), Log: setup.Log,
 		// A tool that does not heed its end is left behind soon: a session that
 		// another window asks for is let go within 2 s.
@@ -71,10 +71,10 @@ func (p *Start) Engine(s cli.Store, native Native, setup cli.Setup) (*run.Local,
 		return nil, nil, err
 	}
 	env := p.Environment(setup)
-	composer, plain := &memory.Composer{Facts: s.Facts, Notes: s.Notes, RecallBudget: setup.Config.RecallTokens}, &memory.Composer{}
-	judge := rules(s, setup)
+	composer, plain := composers(s, setup)
+	judge, spend := rules(s, setup), budget(setup, native)
 	engine := run.NewLocal(run.Options{
-		Journal: native.Journal, Transcript: s.Transcript, Grants: s.Grants, Engine: native.Engine, Host: host,
+		Journal: native.Journal, Transcript: s.Transcript, Sessions: s.Sessions, Grants: s.Grants, Engine: native.Engine, Host: host,
 		Now: setup.Now, Logger: setup.Log,
 		Steps: func(ctx context.Context, c harness.RunConfig) (agent.Steps, error) {
 			m, info, err := choose.Build(ctx, c.Model, env)
@@ -82,7 +82,7 @@ func (p *Start) Engine(s cli.Store, native Native, setup cli.Setup) (*run.Local,
 				return agent.Steps{}, &cli.ProviderError{Err: err}
 			}
 			steps := agent.Steps{
-				Model: m, Info: info, Tools: set, Policy: judge, Compose: composer.Compose, Limits: native.Limits, Now: setup.Now,
+				Model: m, Info: info, Tools: set, Policy: judge, Compose: composer.Compose, Limits: native.Limits, Budget: spend, Log: setup.Log, Now: setup.Now,
 				Used: func(ctx context.Context, ids []string) { used(ctx, s.Facts, setup, ids) },
 			}
 			if c.NoMemory {
@@ -103,4 +103,10 @@ func used(ctx context.Context, facts harness.Facts, setup cli.Setup, ids []strin
 	if err := facts.Used(ctx, ids...); err != nil {
 		setup.Log.Warn("count use of facts", slog.Any("error", err))
 	}
+}
+
+// composers build the requests of sessions with memory and of those without.
+func composers(s cli.Store, setup cli.Setup) (full, plain *memory.Composer) {
+	full = &memory.Composer{Facts: s.Facts, Notes: s.Notes, RecallBudget: setup.Config.RecallTokens, Artifacts: s.Artifacts}
+	return full, &memory.Composer{Artifacts: s.Artifacts}
 }

@@ -5,10 +5,13 @@
 package parts
 
 import (
+	"os"
 	"sync"
 
 	"cairn/harness"
+	"cairn/harness/model"
 	"cairn/harness/model/choose"
+	"cairn/harness/policy"
 	"cairn/harness/run"
 	"cairn/ui/cli"
 )
@@ -18,6 +21,8 @@ import (
 type Native struct {
 	Journal run.Journal
 	Limits  harness.Limits
+	// Spending holds back what calls may cost; nil where nothing can be limited.
+	Spending harness.Spending
 	// Engine names what persists runs.
 	Engine string
 }
@@ -31,6 +36,19 @@ type Start struct {
 // Environment is where keys, addresses and models come from: one for all parts
 // of a start, which has one configuration.
 func (p *Start) Environment(setup cli.Setup) choose.Env {
-	p.once.Do(func() { p.env = setup.Environment() })
+	p.once.Do(func() {
+		p.env = setup.Environment()
+		// What failed lately is passed over by all that this start asks.
+		p.env.Fallback, p.env.Health = setup.Config.Fallback, new(model.Health)
+	})
 	return p.env
+}
+
+// budget keeps the model calls of a start within the configured limits.
+func budget(setup cli.Setup, native Native) *policy.Budget {
+	host, _ := os.Hostname() // it is only shown
+	return &policy.Budget{
+		Spending: native.Spending, Limits: setup.Config.Spending, Now: setup.Now,
+		Holder: harness.Holder{PID: os.Getpid(), Host: host, Since: setup.Now()},
+	}
 }

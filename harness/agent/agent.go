@@ -142,7 +142,7 @@ func New(o Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.install(context.Background()); err != nil {
+	if err := a.install(context.Background()); err != nil { //nolint:contextcheck // there is none to pass on
 		return nil, fmt.Errorf("new agent: %w", err)
 	}
 	return a, nil
@@ -332,7 +332,7 @@ func (a *Agent) Close() error {
 		if idle != nil {
 			<-idle
 		}
-		a.closing = a.uninstall(context.Background())
+		a.closing = a.uninstall(context.Background()) //nolint:contextcheck // an end is not to be ended
 		if a.log != nil {
 			a.closing = errors.Join(a.closing, a.log.Close())
 		}

@@ -68,7 +68,7 @@ func (a *Agent) condense(ctx context.Context, o condense.Options) (r condense.Re
 // conversation.
 func (a *Agent) aside(ctx context.Context) *Turn {
 	t := &Turn{Steps: a.Steps(), Session: a.id, Dir: a.o.Dir, Sink: &direct{a: a}}
-	t.watch.ctx, t.watch.queue = context.WithoutCancel(ctx), a.hooks
+	t.watch = watch{ctx: context.WithoutCancel(ctx), queue: a.hooks}
 	t.recallLimits(ctx)
 	return t
 }

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -269,11 +270,11 @@ func ExampleAgent_Condense() {
 // What tools returned long ago makes room without a call of the model.
 func ExampleAgent_PruneToolResults() {
 	ctx := context.Background()
-	tools := new(tool.Set)
-	err := tools.Add(tool.Tool{Name: "look_up", Permission: tool.Allow, Run: func(context.Context, tool.Call) (string, error) {
+	lookUp, err := tool.New("look_up", "Look a customer up.", func(context.Context, tool.Call, lookUpIn) (string, error) {
 		return strings.Repeat("a line of the record\n", 500), nil
-	}})
-	if err != nil {
+	}, tool.WithPermission(tool.Allow))
+	tools := new(tool.Set)
+	if err := errors.Join(err, tools.Add(lookUp)); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -76,7 +76,14 @@ func samples() []harness.Event {
 		}),
 		e(harness.EventUncertain, func(x *harness.Event) { x.Seq, x.Call, x.Pending = 8, call, uncertain }),
 		e(harness.EventDecided, func(x *harness.Event) { x.Seq, x.Call, x.Text = 8, call, "approved by ada (chat)" }),
-		e(harness.EventCondensed, func(x *harness.Event) { x.Seq, x.Text = 9, "24 messages were condensed" }),
+		e(harness.EventCondensed, func(x *harness.Event) { 
+			x.Seq, x.Record, x.Text = 9, 41, "24 messages were condensed"
+			x.Condensed = &harness.Condensed{
+				Note: "## Facts\nThe port is 8080.", Kept: 30, In: "p2rent0000", Pruned: &harness.Origin{Session: "p2rent0000", Record: 20},
+				Pins: []harness.Origin{{Session: "k3vq7a2mzd", Record: 3}}, Messages: 26, Dropped: 24, Cleared: 5,
+				Before: 13000, After: 4100, Model: "anthropic/claude-test", Focus: "the ports", Asked: true,
+			}
+		}),
 		e(harness.EventMemory, func(x *harness.Event) { x.Text = "saved f3" }),
 		e(harness.EventResult, func(x *harness.Event) {
 			x.Seq = 10

@@ -26,6 +26,7 @@ import (
 //	cairn ARGS...         runs the program, which must succeed
 //	exits N cairn ARGS... runs it, and it must end with that exit code
 //	input FILE            is the next program's standard input; none otherwise
+//	holds ID AMOUNT       holds money for a call of a session
 //	hold ID               makes somebody else own a session
 //	halt ID               leaves a stopped run in a session: $RUN, beginning with $START
 //	waiting ID TEXT       leaves a run that waits for decisions, and the real engine: $RUN, $CALL1, $DIGEST
@@ -60,6 +61,12 @@ func TestScripts(t *testing.T) {
 					u.Cost, u.CostKnown = 0.25, true
 				}
 				ts.Check(world(ts).store.Ledger().Book(context.Background(), harness.SessionID(args[0]), args[1], u))
+			},
+			"holds": func(ts *testscript.TestScript, _ bool, args []string) {
+				amount, err := strconv.ParseFloat(args[1], 64)
+				ts.Check(err)
+				_, err = world(ts).store.Spending().Hold(context.Background(), harness.Hold{Session: harness.SessionID(args[0]), Model: "p/model", Amount: amount}, harness.SpendingLimits{})
+				ts.Check(err)
 			},
 			"input": func(ts *testscript.TestScript, _ bool, args []string) {
 				world(ts).input = ts.ReadFile(args[0])
@@ -135,7 +142,7 @@ func (w *scriptWorld) open() Store {
 	return Store{
 		Sessions: w.store.Sessions(), Transcript: w.store.Transcript(), Artifacts: w.store.Artifacts(), Owners: w.store.Owners(),
 		Drafts: w.store.Drafts(), Prompts: w.store.Prompts(), Facts: w.store.Facts(), Notes: w.store.Notes(), Inbox: w.store.Inbox(),
-		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Grants: w.store.Grants(), Ledger: w.store.Ledger(),
+		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Grants: w.store.Grants(), Ledger: w.store.Ledger(), Spending: w.store.Spending(),
 		Native: w.store,
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
+	"cairn/harness/policy"
 	"cairn/ui/render"
 )
 
@@ -30,6 +32,16 @@ type usageReport struct {
 	To    string        `json:"to,omitempty"`
 	Rows  []usageRow    `json:"rows"`
 	Total harness.Usage `json:"total"`
+	// Limits are what calls may cost, absent if there are none.
+	Limits *usageLimits `json:"limits,omitempty"`
+}
+
+// usageLimits are the limits, in USD.
+type usageLimits struct {
+	// Session bounds each session.
+	Session float64 `json:"session,omitempty"`
+	// Day is how the limit of today stands.
+	Day *policy.Standing `json:"day,omitempty"`
 }
 
 // usageRow is what was used in one place. The fields that do not apply are empty.
@@ -39,6 +51,8 @@ type usageRow struct {
 	Session harness.SessionID `json:"session,omitempty"`
 	Title   string            `json:"title,omitempty"`
 	Usage   harness.Usage     `json:"usage"`
+	// Left is what further calls of the session may cost, absent without a limit.
+	Left *float64 `json:"left,omitempty"`
 }
 
 // usageCommand is `cairn usage`.
@@ -49,7 +63,9 @@ func (a *app) usageCommand() *cobra.Command {
 		Long: `Show the tokens that models used, and what they cost in US dollars: by day and model,
 by model, or by session. Summaries, titles and distilled facts count. Input has the
 cached tokens in it, output the reasoning. A cost is unknown where a model's price
-is; what is known is never a guess.`,
+is; what is known is never a guess. With spending limits: what they leave, where
+the most that calls under way can cost is held back until they are over, and of a
+call that broke off what it is thought to have cost, until the day is.`,
 		Args: exactly(0, ""),
 	}
 	f := cmd.Flags()
@@ -68,6 +84,9 @@ is; what is known is never a guess.`,
 		}
 		r, err := usageOf(ctx, st, by, days, a.s.Now())
 		if err != nil {
+			return err
+		}
+		if err := a.limit(ctx, st, &r); err != nil {
 			return err
 		}
 		if a.flags.json {
@@ -120,6 +139,36 @@ func usageOf(ctx context.Context, st Store, by string, days int, now time.Time) 
 	return r.summed(), nil
 }
 
+// limit adds how the spending limits stand.
+func (a *app) limit(ctx context.Context, st Store, r *usageReport) error {
+	c, err := a.config()
+	if err != nil || !c.Spending.Any() {
+		return err
+	}
+	b := &policy.Budget{Spending: st.Spending, Limits: c.Spending, Holder: a.holder(), Now: a.s.Now}
+	r.Limits = &usageLimits{Session: c.Spending.Session}
+	day, ok, err := b.Day(ctx)
+	if err != nil {
+		return err
+	}
+	if ok {
+		r.Limits.Day = &day
+	}
+	for i, row := range r.Rows {
+		if row.Session == "" {
+			continue
+		}
+		own, ok, err := b.Session(ctx, row.Session)
+		if err != nil {
+			return err
+		}
+		if ok {
+			r.Rows[i].Left = &own.Left
+		}
+	}
+	return nil
+}
+
 // dearest sorts by cost, then by tokens, the most first.
 func dearest(x, y usageRow) int {
 	return cmp.Or(cmp.Compare(y.Usage.Cost, x.Usage.Cost), cmp.Compare(y.Usage.Input+y.Usage.Output, x.Usage.Input+x.Usage.Output))
@@ -134,6 +183,7 @@ func (r usageReport) summed() usageReport {
 
 // tellUsage shows a report to a person.
 func (a *app) tellUsage(r usageReport) {
+	defer a.tellLimits(r.Limits)
 	if len(r.Rows) == 0 {
 		a.out.line("No model was called yet%s.", map[bool]string{true: " in this time"}[r.From != ""])
 		return
@@ -141,10 +191,35 @@ func (a *app) tellUsage(r usageReport) {
 	var t table
 	for _, row := range r.Rows {
 		t.add(cmp.Or(row.Day, string(row.Session), row.Model), cmp.Or(map[bool]string{true: row.Model}[row.Day != ""], ansi.Truncate(render.SafeLine(row.Title), maxUsageTitle, "…")),
-			render.Grouped(row.Usage.Input)+" in", cached(row.Usage), render.Grouped(row.Usage.Output)+" out", reasoned(row.Usage), cost(row.Usage), short(row.Usage))
+			render.Grouped(row.Usage.Input)+" in", cached(row.Usage), render.Grouped(row.Usage.Output)+" out", reasoned(row.Usage), cost(row.Usage), left(row.Left), short(row.Usage))
 	}
-	t.add("total", "", render.Grouped(r.Total.Input)+" in", cached(r.Total), render.Grouped(r.Total.Output)+" out", reasoned(r.Total), cost(r.Total), short(r.Total))
+	t.add("total", "", render.Grouped(r.Total.Input)+" in", cached(r.Total), render.Grouped(r.Total.Output)+" out", reasoned(r.Total), cost(r.Total), "", short(r.Total))
 	t.write(a.out, a.s.Width)
+}
+
+// tellLimits tells how the limits stand.
+func (a *app) tellLimits(l *usageLimits) {
+	if l == nil {
+		return
+	}
+	if l.Session > 0 {
+		a.out.line("limit of each session: $%.2f", l.Session)
+	}
+	if d := l.Day; d != nil {
+		held := ""
+		if d.Held > 0 {
+			held = fmt.Sprintf(", $%.4f held for other calls", d.Held)
+		}
+		a.out.line("limit of today: $%.2f, $%.4f spent%s, $%.4f left", d.Limit, d.Spent, held, d.Left)
+	}
+}
+
+// left is what a limit leaves, empty where there is none.
+func left(usd *float64) string {
+	if usd == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%.4f left", *usd)
 }
 
 func cached(u harness.Usage) string {

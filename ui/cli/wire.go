@@ -116,8 +116,10 @@ type Store struct {
 	// Inbox keeps the suggested facts; nil where there are none.
 	Inbox  harness.Inbox
 	Search harness.Searcher
-	// Ledger is the account of model calls.
-	Ledger harness.Ledger
+	// Ledger is the account of model calls, Spending what is held for those under
+	// way; nil where nothing is held.
+	Ledger   harness.Ledger
+	Spending harness.Spending
 	Watch  harness.Watcher
 	Runs   Runs
 	// Grants are the standing permissions; nil where none can be kept.

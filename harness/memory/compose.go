@@ -107,15 +107,15 @@ func (c *Composer) Compose(ctx context.Context, in In) (Out, error) {
 	for _, it := range items {
 		out.Used = append(out.Used, it.id)
 	}
-	m := measure(in, v, situation(in, items))
+	about := situation(in, items)
+	m := measure(in, v, about)
 	s := m.choose(v)
-	context := situation(in, items)
 	if block := s.leftOut(m); block != "" {
-		context += "\n" + block
-		m.recalled = estimateText(context)
+		about = strings.TrimPrefix(about+"\n"+block, "\n")
+		m.recalled = estimateText(about)
 	}
 	out.Request = model.Request{
-		System: systemOf(in), Context: strings.TrimPrefix(context, "\n"), Tools: in.Tools, Key: string(in.Session),
+		System: systemOf(in), Context: about, Tools: in.Tools, Key: string(in.Session),
 		Messages: Repair(own(s.messages(), in.Info.ID)),
 	}
 	if err := c.fill(ctx, in.Session, out.Request.Messages); err != nil {

@@ -88,6 +88,8 @@ type Plan struct {
 
 // Step is one condensing that was made.
 type Step struct {
+	// Condensed is to be stored. Its Asked is for whoever stores it to set: a refusal
+	// of the provider is no wish of a person.
 	Condensed harness.Condensed
 	// Turn is how many of the first messages of In.Turn it took out.
 	Turn int

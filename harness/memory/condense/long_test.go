@@ -3,34 +3,40 @@ package condense_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"cairn/harness"
-	"cairn/harness/harnesstest"
 	"cairn/harness/memory"
 	"cairn/harness/memory/condense"
 	"cairn/harness/model"
-	"cairn/storage/mem"
 )
 
-// counting counts the records that are read.
-type counting struct {
+// tape is a log without branches that is all at hand. It counts what is read.
+type tape struct {
 	harness.Transcript
-	records int
+
+	log  []harness.Record
+	read int
 }
 
-func (c *counting) Tail(ctx context.Context, id harness.SessionID, from, limit int) ([]harness.Record, error) {
-	rs, err := c.Transcript.Tail(ctx, id, from, limit)
-	c.records += len(rs)
-	return rs, err
+func (t *tape) add(r harness.Record) int {
+	r.Prev = len(t.log)
+	r.Seq = r.Prev + 1
+	t.log = append(t.log, r)
+	return r.Seq
 }
 
-func (c *counting) Before(ctx context.Context, id harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
-	rs, err := c.Transcript.Before(ctx, id, of, limit)
-	c.records += len(rs)
-	return rs, err
+func (t *tape) Before(_ context.Context, _ harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
+	rs := t.log[max(0, of.Record-1-limit) : of.Record-1]
+	t.read += len(rs)
+	return slices.Clone(rs), nil
+}
+
+func (t *tape) Record(_ context.Context, _ harness.SessionID, seq int) (harness.Record, error) {
+	t.read++
+	return t.log[seq-1], nil
 }
 
 // work is what one turn took.
@@ -43,41 +49,25 @@ type work struct{ records, bytes, calls int }
 func TestTheFiveThousandthTurnCostsWhatTheFiftiethDoes(t *testing.T) {
 	t.Parallel()
 	const turns, window = 5_000, 16_000
-	st := mem.New(harnesstest.NewClock().Now)
-	tr := &counting{Transcript: st.Transcript()}
-	lease, err := st.Owners().Acquire(t.Context(), harness.Session{ID: "s"}, harness.Holder{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	add := func(r harness.Record) int {
-		t.Helper()
-		got, err := st.Transcript().Append(t.Context(), lease, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got[0].Seq
-	}
+	tr := &tape{}
 	w := &writer{answer: func(r model.Request) (model.Reply, error) {
 		return says("Note. " + words(500)), nil
 	}}
 	var took [turns]work
 	for turn := range turns {
-		s, err := st.Sessions().Get(t.Context(), "s")
-		if err != nil && !errors.Is(err, harness.ErrNotFound) {
-			t.Fatal(err)
-		}
 		m := harness.UserText(fmt.Sprint("question ", turn, " ", words(60)))
-		first := add(harness.Record{Kind: harness.RecordMessage, Message: &m})
+		first := tr.add(harness.Record{Kind: harness.RecordMessage, Message: &m})
 		if turn == 0 {
 			data, _ := json.Marshal(harness.Pin{Message: 1})
-			add(harness.Record{Kind: harness.RecordPin, Data: data})
+			tr.add(harness.Record{Kind: harness.RecordPin, Data: data})
 		}
-		tr.records, w.asked = 0, nil
+		tr.read, w.asked = 0, nil
 		in := memory.In{Session: "s", System: words(300), Info: info(window), First: first, Turn: []harness.Message{m}, TurnRecords: []int{first}}
+		var err error
 		if in.History, err = memory.Load(t.Context(), tr, "s", first, in.Info); err != nil {
 			t.Fatal(err)
 		}
-		if in.Pinned, err = memory.Pinned(t.Context(), tr, s, harness.Origin{Session: "s", Record: first}); err != nil {
+		if in.Pinned, err = memory.Pinned(t.Context(), tr, harness.Session{ID: "s", PinRecords: 1}, harness.Origin{Session: "s", Record: first}); err != nil {
 			t.Fatal(err)
 		}
 		out := compose(t, in)
@@ -87,19 +77,19 @@ func TestTheFiveThousandthTurnCostsWhatTheFiftiethDoes(t *testing.T) {
 				t.Fatalf("turn %d: %v", turn, err)
 			}
 			data, _ := json.Marshal(step.Condensed)
-			add(harness.Record{Kind: harness.RecordCondensed, Data: data})
+			tr.add(harness.Record{Kind: harness.RecordCondensed, Data: data})
 			in.Condensed = &step.Condensed
 			out = compose(t, in)
 		}
 		if out.Full >= out.Trigger || out.Dropped > len(in.History) || out.Request.System != in.System {
 			t.Fatalf("turn %d: %d tokens of %d", turn, out.Full, out.Trigger)
 		}
-		took[turn] = work{tr.records, size(out), len(w.asked)}
+		took[turn] = work{tr.read, size(out), len(w.asked)}
 		if turn > 0 {
 			verbatim(t, out, "question 0 ", fmt.Sprint("question ", turn, " "))
 		}
 		answer := harness.AssistantText(fmt.Sprint("answer ", turn, " ", words(90)))
-		add(harness.Record{Kind: harness.RecordMessage, Message: &answer})
+		tr.add(harness.Record{Kind: harness.RecordMessage, Message: &answer})
 	}
 	mean := func(from, to int) (m work) {
 		for _, w := range took[from:to] {
@@ -137,7 +127,7 @@ func BenchmarkCompose(b *testing.B) {
 			b.Fatal(err)
 		}
 		history = append(history, harness.Record{Seq: len(msgs) + 1, Prev: len(msgs), Kind: harness.RecordCondensed, Data: data})
-		tr := tape{records: history}
+		tr := &tape{log: history}
 		b.Run(fmt.Sprint("turn ", turns), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -151,14 +141,4 @@ func BenchmarkCompose(b *testing.B) {
 			}
 		})
 	}
-}
-
-// tape is a log that is all at hand.
-type tape struct {
-	harness.Transcript
-	records []harness.Record
-}
-
-func (t tape) Before(_ context.Context, _ harness.SessionID, of harness.Origin, limit int) ([]harness.Record, error) {
-	return t.records[max(0, of.Record-1-limit) : of.Record-1], nil
 }

@@ -122,7 +122,10 @@ func TestALineStandsForFilesThatAModelDoesNotRead(t *testing.T) {
 		return harness.Part{Kind: harness.PartFile, File: &harness.File{Name: "cat\n.x", MediaType: kind, Data: []byte("x")}}
 	}
 	messages := []harness.Message{
-		{Role: harness.RoleUser, Parts: []harness.Part{file("image/png"), file("text/plain"), file("application/pdf")}},
+		{Role: harness.RoleUser, Parts: []harness.Part{
+			file("image/png"), file("text/plain"), file("application/pdf"),
+			{Kind: harness.PartText, Text: "of a file", File: &harness.File{Name: "a.zip", MediaType: "application/zip"}},
+		}},
 		harness.AssistantText("a cat"), harness.UserText("thanks"),
 	}
 	var got model.Request
@@ -133,7 +136,7 @@ func TestALineStandsForFilesThatAModelDoesNotRead(t *testing.T) {
 	}
 	parts := got.Messages[0].Parts
 	if parts[0].File == nil || parts[1].File == nil || parts[2].File != nil ||
-		parts[2].Text != `[file "cat .x" of type application/pdf is left out: this model does not read it]` || got.MaxOutput != 100 {
+		parts[2].Text != `[file "cat .x" of type application/pdf is left out: this model does not read it]` || got.MaxOutput != 100 || parts[3].Text != "of a file" {
 		t.Errorf("asked %+v", got)
 	}
 	if messages[0].Parts[2].File == nil {

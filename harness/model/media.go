@@ -88,7 +88,7 @@ func (i Info) readable(messages []harness.Message) []harness.Message {
 		}
 		m.Parts = slices.Clone(m.Parts)
 		for k, p := range m.Parts {
-			if p.File != nil && i.Accepts(p.File.MediaType) != nil {
+			if i.unread(p) {
 				m.Parts[k] = harness.Part{Kind: harness.PartText, Text: fmt.Sprintf(
 					"[file %q of type %s is left out: this model does not read it]", Sentence(p.File.Name), Sentence(p.File.MediaType))}
 			}
@@ -100,5 +100,10 @@ func (i Info) readable(messages []harness.Message) []harness.Message {
 
 // reads reports whether the model reads all files of a message.
 func (i Info) reads(m harness.Message) bool {
-	return !slices.ContainsFunc(m.Parts, func(p harness.Part) bool { return p.File != nil && i.Accepts(p.File.MediaType) != nil })
+	return !slices.ContainsFunc(m.Parts, i.unread)
+}
+
+// unread reports whether a part is a file that the model does not read.
+func (i Info) unread(p harness.Part) bool {
+	return p.Kind == harness.PartFile && p.File != nil && i.Accepts(p.File.MediaType) != nil
 }

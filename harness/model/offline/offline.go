@@ -42,6 +42,8 @@ func New() Model { return Model{Rate: DefaultRate} }
 func Info() model.Info {
 	return model.Info{
 		ID: ID, Name: "cairn without a model", Window: model.UnknownWindow, PriceKnown: true, Local: true,
+		// It tells of them what can be told without looking.
+		Images: true, Documents: true,
 	}
 }
 
@@ -53,6 +55,12 @@ func (m Model) Stream(ctx context.Context, r model.Request, emit func(model.Delt
 	switch r.Purpose {
 	case model.PurposeDistill:
 		return readFor(r), nil
+	case model.PurposeCondense:
+		reply := condense(r)
+		if text := (harness.Message{Parts: reply.Parts}).Text(); text != "" {
+			emit(model.Delta{Kind: model.DeltaText, Text: text})
+		}
+		return reply, nil
 	case model.PurposeTitle:
 		// It knows no better one than the first words, which every conversation has.
 		return model.Reply{Stop: harness.StopEnd, Model: ID, Usage: harness.Usage{CostKnown: true}}, nil
@@ -164,16 +172,31 @@ type decision struct {
 
 // plan decides on the reply.
 func plan(r model.Request) decision {
-	if text, ok := helper(r); ok {
-		return decision{text: text}
-	}
 	asked, turn := lastQuestion(r.Messages)
-	d := decide(parse(asked, r.Tools), r, turn)
+	d := answer(asked, r, turn)
 	if said := saidSoFar(turn); said != "" && strings.HasPrefix(d.text, said) {
 		// A broken-off answer is asked to go on: say the rest.
 		if d.text = d.text[len(said):]; d.text == "" {
 			d.text = "That was all."
 		}
+	}
+	return d
+}
+
+// answer answers a message of the person: of files it tells what it can, and what
+// is asked for beside them it does if that is plain.
+func answer(asked harness.Message, r model.Request, turn []harness.Message) decision {
+	files := attached(asked)
+	if files == "" {
+		return decide(parse(asked.Text(), r.Tools), r, turn)
+	}
+	plain := requests(asked.Text())
+	if len(plain) == 0 {
+		return decision{text: files + "\n\n" + setup}
+	}
+	d := decide(plain, r, turn)
+	if len(resultsOf(turn)) == 0 {
+		d.text = strings.TrimSpace(files + "\n\n" + d.text)
 	}
 	return d
 }
@@ -285,15 +308,15 @@ func call(spec model.ToolSpec, args []argument) harness.ToolCall {
 	return harness.ToolCall{Origin: "offline", Name: spec.Name, Input: bytes.TrimSpace(raw.Bytes())}
 }
 
-// lastQuestion returns the last text of the person and the messages after it.
+// lastQuestion returns the last message of the person and the messages after it.
 // Notices of the program, such as the request to go on, are not questions.
-func lastQuestion(messages []harness.Message) (asked string, after []harness.Message) {
+func lastQuestion(messages []harness.Message) (asked harness.Message, after []harness.Message) {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if m := messages[i]; m.Role == harness.RoleUser && m.Mark != harness.MarkNotice {
-			return m.Text(), messages[i+1:]
+			return m, messages[i+1:]
 		}
 	}
-	return "", messages
+	return harness.Message{}, messages
 }
 
 func callsOf(turn []harness.Message) []harness.ToolCall {

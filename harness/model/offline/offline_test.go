@@ -356,14 +356,6 @@ func TestReplyBudgetCutsBetweenWords(t *testing.T) {
 	}
 }
 
-func TestHelpersGetExtracts(t *testing.T) {
-	t.Parallel()
-	_, summary := askModel(t, model.Request{System: "Summarise the conversation.", Messages: user("one\n\ntwo")})
-	if summary != "Extract, made without a language model:\n- one\n- two" {
-		t.Errorf("summary %q", summary)
-	}
-}
-
 // The first words are a title already, and it knows no better one.
 func TestNoTitleIsGivenAndNothingIsUsedForIt(t *testing.T) {
 	t.Parallel()

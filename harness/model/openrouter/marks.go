@@ -37,9 +37,12 @@ func inBlocks(body []byte, _ model.Request) ([]byte, error) {
 func inBlock(m map[string]json.RawMessage) error {
 	mark, marked := m[cacheControl]
 	delete(m, cacheControl)
-	var text string
-	if json.Unmarshal(m["content"], &text) != nil || len(m["content"]) == 0 || m["content"][0] != '"' {
+	if raw := m["content"]; len(raw) == 0 || raw[0] != '"' {
 		return nil // blocks already, with their marks, or nothing beside calls
+	}
+	var text string
+	if err := json.Unmarshal(m["content"], &text); err != nil {
+		return fmt.Errorf("decode a message: %w", err)
 	}
 	block := map[string]any{"type": "text", "text": text}
 	if marked {

@@ -3,11 +3,15 @@ package snapshot
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
+	"path"
+	"strings"
 
 	"cairn/harness"
 )
+
+// digestLength is that of a sha256 in hexadecimal.
+const digestLength = 64
 
 // Artifacts keeps the artifacts of sessions where their snapshots have them: what
 // a tool stores there is on disk before any document names it. It is what the
@@ -26,20 +30,60 @@ func (a Artifacts) Put(ctx context.Context, session harness.SessionID, data []by
 	return sum, nil
 }
 
-// Get returns what has this sha256 in the session, or [harness.ErrNotFound].
-// Bytes that are not its own are [harness.ErrDamaged].
+// Get returns what has this sha256 in the session, or [harness.ErrNotFound]. The
+// first digits do, at least [harness.MinArtifact] of them, if they are those of one
+// artifact alone. Bytes that are not its own are [harness.ErrDamaged].
 func (a Artifacts) Get(ctx context.Context, session harness.SessionID, sha256 string) ([]byte, error) {
-	if err := errors.Join(checkID(session), checkDigest(sha256)); err != nil {
+	if err := checkID(session); err != nil {
 		return nil, fmt.Errorf("get artifact: %w", err)
 	}
-	data, err := a.Store.Get(ctx, artifactKey(session, sha256))
+	data, err := a.get(ctx, session, strings.ToLower(sha256))
 	if err != nil {
-		return nil, fmt.Errorf("get artifact %s of session %s: %w", sha256, session, err)
-	}
-	if digest(data) != sha256 {
-		return nil, fmt.Errorf("get artifact %s of session %s: %w: checksum mismatch", sha256, session, harness.ErrDamaged)
+		return nil, fmt.Errorf("get artifact %.64s of session %s: %w", sha256, session, err)
 	}
 	return data, nil
+}
+
+func (a Artifacts) get(ctx context.Context, session harness.SessionID, digits string) ([]byte, error) {
+	sum, err := a.find(ctx, session, digits)
+	if err != nil {
+		return nil, err
+	}
+	data, err := a.Store.Get(ctx, artifactKey(session, sum))
+	if err != nil {
+		return nil, err
+	}
+	if digest(data) != sum {
+		return nil, fmt.Errorf("%w: checksum mismatch", harness.ErrDamaged)
+	}
+	return data, nil
+}
+
+// find returns the whole digest that begins with some digits.
+func (a Artifacts) find(ctx context.Context, session harness.SessionID, digits string) (string, error) {
+	if checkDigest(digits) == nil {
+		return digits, nil
+	}
+	if len(digits) < harness.MinArtifact || len(digits) >= digestLength || strings.Trim(digits, "0123456789abcdef") != "" {
+		return "", fmt.Errorf("it is neither a sha256 nor the first %d digits of one: %w", harness.MinArtifact, harness.ErrNotFound)
+	}
+	keys, err := a.Store.List(ctx, artifactKey(session, digits))
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, key := range keys {
+		if sum := path.Base(key); checkDigest(sum) == nil {
+			found = append(found, sum)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", harness.ErrNotFound
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("several artifacts begin so, give more digits: %w", harness.ErrNotFound)
 }
 
 // put stores the artifacts of d but those that the store has already.

@@ -2,10 +2,8 @@ package snapshot
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -75,48 +73,57 @@ func firstWords(text string) string {
 // own record, such as the head, has its number and len(inherited). Either may be
 // empty.
 func Join(inherited, own []harness.Record) ([]harness.Record, error) {
-	all, was := make([]harness.Record, 0, len(inherited)+len(own)), make([]int, 0, len(inherited)+len(own))
+	all := make([]harness.Record, 0, len(inherited)+len(own))
+	j := joiner{now: map[harness.Origin]int{}, parents: map[harness.SessionID]bool{}}
+	for _, r := range inherited {
+		j.parents[r.In] = true
+	}
 	for i, r := range slices.Concat(inherited, own) {
 		var err error
-		if r.Data, err = keep(r, all, was); err != nil {
+		of := r.In
+		if r.Data, err = Renumbered(r, func(o harness.Origin) (int, bool) { return j.find(of, o) }); err != nil {
 			return nil, err
 		}
-		was = append(was, r.Seq)
+		was := harness.Origin{Session: r.In, Record: r.Seq}
 		if r.In = ""; i < len(inherited) {
 			r.Seq, r.Prev = i+1, i
+			j.last = append(j.last, was)
 		} else {
 			r.Seq, r.Prev = r.Seq+len(inherited), r.Prev+len(inherited)
 		}
+		j.now[was] = r.Seq
 		all = append(all, r)
 	}
 	return all, nil
 }
 
-// keep returns the data of a record. One that condensed the conversation names
-// the first record that it kept, which has another number in all than it was.
-func keep(r harness.Record, all []harness.Record, was []int) (json.RawMessage, error) {
-	if r.Kind != harness.RecordCondensed {
-		return r.Data, nil
+// joiner knows the numbers of records in the log that they are joined to.
+type joiner struct {
+	now map[harness.Origin]int
+	// parents are the sessions of the inherited records, last these, oldest first.
+	parents map[harness.SessionID]bool
+	last    []harness.Origin
+}
+
+// find returns the number of what a record of session of, empty for the fork
+// itself, names. The id of the fork is not known here: it is that of no parent.
+func (j *joiner) find(of harness.SessionID, o harness.Origin) (int, bool) {
+	named := o.Session != ""
+	if !named {
+		o.Session = of
+	} else if !j.parents[o.Session] {
+		o.Session = ""
 	}
-	var data map[string]json.RawMessage
-	var kept int
-	err := json.Unmarshal(r.Data, &data)
-	if err == nil {
-		err = json.Unmarshal(data["kept"], &kept)
+	if n, ok := j.now[o]; ok || named {
+		return n, ok
 	}
-	if err != nil {
-		return nil, fmt.Errorf("condensed record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
-	}
-	for i := len(was) - 1; i >= 0; i-- {
-		if was[i] == kept && all[i].Seq == kept {
-			return r.Data, nil // to the last byte
+	// Older records name one of a parent by its number alone.
+	for _, at := range slices.Backward(j.last) {
+		if at.Record == o.Record {
+			return j.now[at], true
 		}
-		if was[i] == kept {
-			data["kept"] = strconv.AppendInt(nil, int64(all[i].Seq), 10)
-			break
-		}
 	}
-	return json.Marshal(data)
+	return 0, false
 }
 
 // Of returns a stored session as a document: its whole log, and in a fork the

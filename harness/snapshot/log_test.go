@@ -2,6 +2,7 @@ package snapshot_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -30,6 +31,53 @@ func TestAppendedRecordsFollowTheHead(t *testing.T) {
 	}
 	if _, err := snapshot.Encode(d); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestForksNameWhatTheyCondensed joins the log of a fork of a fork, whose records
+// name others in all three logs, and some that are not there.
+func TestForksNameWhatTheyCondensed(t *testing.T) {
+	t.Parallel()
+	m := harness.UserText("x")
+	say := func(in harness.SessionID, seq, prev int) harness.Record {
+		return harness.Record{Seq: seq, Prev: prev, In: in, Kind: harness.RecordMessage, Message: &m}
+	}
+	names := func(in harness.SessionID, seq int, kind harness.RecordKind, data string) harness.Record {
+		return harness.Record{Seq: seq, Prev: seq - 1, In: in, Kind: kind, Data: json.RawMessage(data)}
+	}
+	const condensed, pin = harness.RecordCondensed, harness.RecordPin
+	all, err := snapshot.Join([]harness.Record{
+		say("old", 2, 1), say("old", 5, 2),
+		names("old", 6, pin, `{"message":5,"note":1.0}`),
+		names("old", 7, condensed, `{"kept":5,"pins":[{"session":"","record":5},{"session":"old","record":2},{"session":"gone","record":2}]}`),
+		say("mid", 1, 0), names("mid", 2, pin, `{"message":2,"in":"old"}`), names("mid", 3, pin, `{"message":1,"off":true}`),
+	}, []harness.Record{
+		say("", 1, 0), say("", 2, 1),
+		names("", 3, condensed, `{"kept":1,"in":"mid","pruned":{"session":"old","record":5},"pins":[{"session":"old","record":5},{"session":"","record":1},{"session":"own","record":2}]}`),
+		names("", 4, condensed, `{"kept":0,"pruned":{"session":"mid","record":9}}`),
+		names("", 5, pin, `{"message":1}`), names("", 6, pin, `{"message":5,"in":"old"}`), names("", 7, pin, `{"message":9,"in":"mid"}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range all {
+		if r.Message == nil {
+			got = append(got, fmt.Sprintf("%d<%d %s", r.Seq, r.Prev, r.Data))
+		}
+	}
+	want := []string{
+		`3<2 {"message":2,"note":1.0}`, `4<3 {"kept":2,"pins":[{"session":"","record":2},{"session":"","record":1}]}`, `6<5 {"message":1}`, `7<6 {"message":5,"off":true}`,
+		`10<9 {"kept":5,"pins":[{"session":"","record":2},{"session":"","record":8},{"session":"","record":9}],"pruned":{"session":"","record":2}}`,
+		`11<10 {"kept":0}`, `12<11 {"message":8}`, `13<12 {"message":2}`, `14<13 {"message":0}`,
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("the records are\n%s\nwant\n%s", a, b)
+	}
+	for kind, data := range map[harness.RecordKind]string{condensed: `{"note":"n"}`, pin: `{"message":"x"}`} {
+		if _, err := snapshot.Join(nil, []harness.Record{names("", 1, kind, data)}); !errors.Is(err, harness.ErrDamaged) {
+			t.Errorf("%s: %v", data, err)
+		}
 	}
 }
 

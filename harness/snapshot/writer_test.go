@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"cairn/harness"
@@ -137,7 +138,7 @@ func TestWriterKeepsArtifacts(t *testing.T) {
 		t.Errorf("the artifact is %q, %v", got, err)
 	}
 	for _, bad := range [][2]string{{"x", "../../secret"}, {"x", ""}, {"../x", sum}, {"*", sum}, {"X", sum}} {
-		if _, err := kept.Get(t.Context(), harness.SessionID(bad[0]), bad[1]); err == nil || errors.Is(err, harness.ErrNotFound) {
+		if _, err := kept.Get(t.Context(), harness.SessionID(bad[0]), bad[1]); err == nil || errors.Is(err, harness.ErrNotFound) != (bad[0] == "x") {
 			t.Errorf("artifact %q of %q gives %v", bad[1], bad[0], err)
 		}
 		if _, err := kept.Put(t.Context(), harness.SessionID(bad[0]), data); err == nil && bad[0] != "x" {
@@ -149,5 +150,38 @@ func TestWriterKeepsArtifacts(t *testing.T) {
 	}
 	if _, err := kept.Get(t.Context(), "x", sum); !errors.Is(err, harness.ErrDamaged) {
 		t.Errorf("changed, it gives %v", err)
+	}
+}
+
+// An artifact is found by the first digits of its name, if they are its alone.
+func TestArtifactsAreFoundByDigits(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]snapshot.Store{"memory": open(t, "mem://"), "directory": open(t, t.TempDir())} {
+		kept := snapshot.Artifacts{Store: s}
+		sum, err := kept.Put(t.Context(), "talk", []byte("text"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, asked := range []string{sum, sum[:harness.MinArtifact], sum[:40], strings.ToUpper(sum[:13])} {
+			if data, err := kept.Get(t.Context(), "talk", asked); err != nil || string(data) != "text" {
+				t.Errorf("%s: %s is %q, %v", name, asked, data, err)
+			}
+		}
+		for _, asked := range []string{"", sum[:11], sum + "0", sum[:12] + "/", "../../../../x", strings.Repeat("g", 64), strings.Repeat("0", 12)} {
+			if data, err := kept.Get(t.Context(), "talk", asked); !errors.Is(err, harness.ErrNotFound) {
+				t.Errorf("%s: %s is %q, %v", name, asked, data, err)
+			}
+		}
+		// What somebody put beside it with a name that begins alike.
+		twin := sum[:20] + strings.Repeat("0", 44)
+		if err := s.Put(t.Context(), "artifacts/session-talk/"+twin, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := kept.Get(t.Context(), "talk", sum[:20]); !errors.Is(err, harness.ErrNotFound) || !strings.Contains(err.Error(), "more digits") {
+			t.Errorf("%s: of two: %v", name, err)
+		}
+		if _, err := kept.Get(t.Context(), "talk", twin); !errors.Is(err, harness.ErrDamaged) {
+			t.Errorf("%s: not its own: %v", name, err)
+		}
 	}
 }

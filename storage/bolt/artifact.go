@@ -215,9 +215,11 @@ func appendPiece(data, text []byte) ([]byte, error) {
 	}
 	if !plain {
 		r := flate.NewReader(bytes.NewReader(piece))
-		piece, err = io.ReadAll(io.LimitReader(r, pieceSize+1))
-		if err = errors.Join(err, r.Close()); err != nil {
-			return nil, err
+		if piece, err = io.ReadAll(io.LimitReader(r, pieceSize+1)); err == nil {
+			err = r.Close()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("it does not unpack: %w", err)
 		}
 	}
 	if len(piece) > pieceSize {

@@ -19,6 +19,8 @@ const smallFile = 16 << 20
 type Report struct {
 	// Values is how many stored values were read, Sessions how many sessions.
 	Values, Sessions int
+	// Artifacts is how many files and long results of sessions were read.
+	Artifacts int
 	// Indexed is how many records are in the search index. What is wrong with
 	// that is made anew from the messages by itself.
 	Indexed int

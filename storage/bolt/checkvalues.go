@@ -8,8 +8,12 @@ import (
 	"cairn/harness"
 )
 
-// checkBatch is how many values a check reads between two looks at the clock.
-const checkBatch = 200
+// checkBatch is how many values a check reads between two looks at the clock, and
+// checkBytes about how long they are.
+const (
+	checkBatch = 200
+	checkBytes = 1 << 20
+)
 
 // walker reads all values, bucket by bucket. It remembers where it is by keys,
 // as the buckets it is in may change between two slices.
@@ -29,8 +33,12 @@ func (w *walker) step(t *tx) (done bool, err error) {
 		w.after = [][]byte{nil}
 	}
 	b, ok := w.open(t)
+	size := 0
 	if ok {
 		for range checkBatch {
+			if size > checkBytes {
+				break
+			}
 			key, value := b.after(w.after[len(w.path)])
 			if key == nil {
 				ok = false
@@ -47,6 +55,7 @@ func (w *walker) step(t *tx) (done bool, err error) {
 				w.path, w.after = append(w.path, string(key)), append(w.after, nil)
 				return false, nil
 			}
+			size += len(value)
 			if err := w.value(b, key, value); err != nil {
 				return false, err
 			}
@@ -116,6 +125,10 @@ type crossCheck struct {
 	lists    int
 	sessions []harness.SessionID
 	seq      int
+	// artifacts is how far those of the present session are, hidden the sessions
+	// that are only kept for their forks.
+	artifacts artifactCheck
+	hidden    map[harness.SessionID]bool
 }
 
 // checks are those of the lists, each of which is looked at in one piece.
@@ -160,7 +173,7 @@ func (c *crossCheck) step(ctx context.Context, t *tx) (bool, error) {
 	}
 	done, err := c.checkSession(t, c.sessions[0])
 	if err != nil || done {
-		c.sessions, c.seq = c.sessions[1:], 0
+		c.sessions, c.seq, c.artifacts = c.sessions[1:], 0, artifactCheck{}
 	}
 	return false, c.report.note(err)
 }
@@ -170,6 +183,9 @@ func (c *crossCheck) checkSession(t *tx, id harness.SessionID) (done bool, err e
 	if err != nil || !ok {
 		return true, err // a session can be purged meanwhile
 	}
+	if s.info.Hidden {
+		return c.artifacts.step(s, c.report)
+	}
 	log, err := s.conversation()
 	if err != nil {
 		return true, err
@@ -178,9 +194,18 @@ func (c *crossCheck) checkSession(t *tx, id harness.SessionID) (done bool, err e
 		if _, err := s.recordIn(log, c.seq+1); err != nil {
 			return true, err
 		}
+		if err := s.checkNamed(log, c.seq+1); err != nil {
+			return true, err
+		}
 	}
 	if c.seq < s.info.Records {
 		return false, nil
+	}
+	if done, err := c.artifacts.step(s, c.report); err != nil || !done {
+		return err != nil, err
+	}
+	if err := c.parents(s); err != nil {
+		return true, err
 	}
 	if _, err := s.draft(); err != nil {
 		return true, err
@@ -188,24 +213,29 @@ func (c *crossCheck) checkSession(t *tx, id harness.SessionID) (done bool, err e
 	if err := s.checkGrants(); err != nil {
 		return true, err
 	}
-	where, err := t.root("where")
+	return true, s.checkRuns()
+}
+
+// checkRuns reads the runs of a session.
+func (s *session) checkRuns() error {
+	where, err := s.t.root("where")
 	if err != nil {
-		return true, err
+		return err
 	}
-	refs, err := t.sessionRefs(where, id)
+	refs, err := s.t.sessionRefs(where, s.info.ID)
 	if err != nil {
-		return true, err
+		return err
 	}
 	for _, ref := range refs {
 		r, err := s.run(ref.id)
 		if err != nil {
-			return true, err
+			return err
 		}
 		for seq := 1; seq <= r.info.Cursor; seq++ {
 			if err := r.need(logKey(seq), &json.RawMessage{}); err != nil {
-				return true, err
+				return err
 			}
 		}
 	}
-	return true, nil
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 type Counts struct {
 	Sessions    int `json:"sessions"`
 	Messages    int `json:"messages"`
+	Artifacts   int `json:"artifacts"`
 	Runs        int `json:"runs"`
 	Facts       int `json:"facts"`
 	Notes       int `json:"notes"`
@@ -29,6 +30,7 @@ func (c Counts) String() string {
 		n    int
 		name string
 	}{
+		{c.Artifacts, "artifact"},
 		{c.Runs, "run"},
 		{c.Facts, "fact"},
 		{c.Notes, "note"},
@@ -77,6 +79,8 @@ func (c *Counts) add(path []string, key, value []byte) {
 		c.addOwn(path[2], value)
 	case len(path) == 4 && path[2] == "runs" && string(key) == string(keyInfo):
 		c.Runs++
+	case len(path) == 4 && path[2] == artifactsName && string(key) == string(keyHead):
+		c.Artifacts++
 	}
 }
 

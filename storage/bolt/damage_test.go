@@ -2,6 +2,8 @@ package bolt_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,6 +52,18 @@ func populated(t *testing.T) string {
 	ok(t, db.Grants().Revoke(ctx, "g3"))
 	for i, m := range []string{"p/m", "p/n", "q/m"} {
 		ok(t, db.Limits().Learn(ctx, m, harness.LearnedLimits{Window: 8_192 + i, Reply: i}))
+	}
+	for _, id := range []harness.SessionID{"beta", "gamma", "trashed"} {
+		for i := range 3 {
+			_, err := db.Artifacts().Put(ctx, id, []byte(strings.Repeat(fmt.Sprintln(id, i), 1+7_000*i)))
+			ok(t, err)
+		}
+	}
+	for i := range 3 {
+		// They count on every day on which somebody runs this.
+		h := harness.Hold{Session: "beta", Model: "p/m", Amount: 0.25, Holder: harness.Holder{PID: 1 + i}, At: clock.Now().AddDate(100, 0, 0)}
+		_, err := db.Spending().Hold(ctx, h, harness.SpendingLimits{Day: 1})
+		ok(t, err)
 	}
 	edited := "An edited fact"
 	_, err = db.Facts().Edit(ctx, "f2", harness.FactEdit{Text: &edited})
@@ -157,6 +171,19 @@ func ask(t *testing.T, db *bolt.DB) (answers, map[string]error) {
 	for _, m := range []string{"p/m", "p/n", "q/m", "r/m"} {
 		l, err := db.Limits().Get(ctx, m)
 		keep("limits of "+m, l, err)
+	}
+	for _, id := range []harness.SessionID{"alpha", "beta", "gamma"} {
+		for i := range 4 {
+			sum := sha256.Sum256([]byte(strings.Repeat(fmt.Sprintln(id, i), 1+7_000*i)))
+			data, err := db.Artifacts().Get(ctx, id, hex.EncodeToString(sum[:])[:12+i])
+			keep(fmt.Sprint("artifact ", i, " of ", id), data, err)
+		}
+	}
+	_, err = db.Spending().Hold(ctx, harness.Hold{Session: "beta", Model: "p/m", Amount: 0.3}, harness.SpendingLimits{Day: 1})
+	if refused := (*harness.SpendingError)(nil); errors.As(err, &refused) {
+		keep("spending", refused, nil)
+	} else {
+		keep("spending", "held", err)
 	}
 	hits, err := db.Searcher().Search(ctx, "question", 5)
 	keep("search", hits, err)

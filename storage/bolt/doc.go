@@ -16,6 +16,7 @@
 //	  facts/<id>, notes/<id>    the current revision
 //	  revisions/<id>/<n>        the older ones, facts' and notes'
 //	  grants/<n>                permissions that count in the session
+//	  artifacts/<sha256>/       head, <n>: files and long results, in pieces
 //	sessions/*                  facts and notes of no session
 //	asks/<session>              who wants a session that somebody else has open
 //	drafts/<n>                  unsent text of a chat that has no message yet
@@ -34,6 +35,7 @@
 //	inbox/<n>                   suggestions of facts, waiting or decided of late
 //	inbox/book                  how many there are and ever were
 //	limits/<provider>/<model>   what refusals taught about the model
+//	spending/<n>                money held for calls; made when some is held first
 //
 // What is listed twice is listed so that a key that vanished through damage is
 // noticed: a session is in sessions/ and in where/, its info names its place in

@@ -60,7 +60,7 @@ func TestOlderFileIsMigratedOnACheckedCopy(t *testing.T) {
 		t.Fatalf("schema %d, %v", schema, err)
 	}
 	m := db.Migrated()
-	want := bolt.Counts{Sessions: 44, Messages: 305, Runs: 94, Facts: 4, Notes: 4, Prompts: 4, Grants: 6}
+	want := bolt.Counts{Sessions: 44, Messages: 305, Artifacts: 9, Runs: 94, Facts: 4, Notes: 4, Prompts: 4, Grants: 6}
 	if m == nil || m.From != 1 || m.To != 3 || m.Counts != want {
 		t.Fatalf("migration %+v", m)
 	}

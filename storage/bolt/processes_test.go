@@ -41,6 +41,10 @@ func TestMain(m *testing.M) {
 		err = childIndex(os.Getenv(childPath))
 	case "migrate":
 		err = childMigrate(os.Getenv(childPath))
+	case "put":
+		err = childPut(os.Getenv(childPath))
+	case "spend":
+		err = childSpend(os.Getenv(childPath))
 	case "keep busy":
 		err = childBusy(os.Getenv(childPath))
 	default:

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"cairn/harness"
+	"cairn/storage/internal/rules"
 )
 
 // dropUnreached removes of a session that nobody can open what no fork reaches.
@@ -117,11 +118,7 @@ func (s *session) hide(forked []int) error {
 			if err != nil {
 				return err
 			}
-			var kept storedRecord
-			if err := log.need(number(seq), &kept); err != nil {
-				return err
-			}
-			for _, name := range kept.Artifacts {
+			for _, name := range rules.Names(r.Message) {
 				artifacts[name] = true
 			}
 			reached[seq] = true

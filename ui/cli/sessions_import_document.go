@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,43 +71,21 @@ func checkMessage(m *harness.Message) error {
 }
 
 // renumbered numbers records from 1, however sparse their numbers are, and keeps
-// what follows what. A record that condensed the conversation names another one.
+// what follows what and which record names which.
 func renumbered(records []harness.Record, head int) ([]harness.Record, int, error) {
 	now := make(map[int]int, len(records))
 	all := make([]harness.Record, len(records))
 	for i, r := range records {
-		was := r.Seq
-		now[was] = i + 1
+		now[r.Seq] = i + 1
+		var err error
+		if r.Data, err = snapshot.Renumbered(r, func(o harness.Origin) (int, bool) { n, ok := now[o.Record]; return n, ok }); err != nil {
+			return nil, 0, err
+		}
 		// The runs behind it are not here.
 		r.Seq, r.Prev, r.In, r.Run = i+1, now[r.Prev], "", ""
-		if r.Kind == harness.RecordCondensed {
-			data, err := condensed(r.Data, now)
-			if err != nil {
-				return nil, 0, fmt.Errorf("condensed record %d: %w: %w", was, harness.ErrDamaged, err)
-			}
-			r.Data = data
-		}
 		all[i] = r
 	}
 	return all, now[head], nil
-}
-
-// condensed is the data of a record with the new number of the one that it kept.
-func condensed(raw json.RawMessage, now map[int]int) (json.RawMessage, error) {
-	var data map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &data); err != nil {
-		return nil, err
-	}
-	var kept int
-	if err := json.Unmarshal(data["kept"], &kept); err != nil {
-		return nil, err
-	}
-	n, ok := now[kept]
-	if !ok || n == kept {
-		return raw, nil
-	}
-	data["kept"] = json.RawMessage(fmt.Sprint(n))
-	return json.Marshal(data)
 }
 
 // maxInline is how many bytes a result of a tool has at most that a message holds

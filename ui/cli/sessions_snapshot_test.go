@@ -222,7 +222,11 @@ func TestRecordsAreRenumbered(t *testing.T) {
 	kept := func(seq, prev, kept int) harness.Record {
 		return harness.Record{Seq: seq, Prev: prev, Kind: harness.RecordCondensed, Data: fmt.Appendf(nil, `{"kept":%d,"note":"n"}`, kept)}
 	}
-	got, head, err := renumbered([]harness.Record{record(3, 0), record(7, 3), kept(8, 7, 7), record(20, 3), kept(21, 20, 1)}, 20)
+	got, head, err := renumbered([]harness.Record{
+		record(3, 0), record(7, 3), kept(8, 7, 7), record(20, 3), kept(21, 20, 1),
+		{Seq: 30, Prev: 21, Kind: harness.RecordCondensed, Data: []byte(`{"kept":7,"pruned":{"session":"","record":7},"pins":[{"session":"","record":3},{"session":"x","record":20},{"session":"","record":1}]}`)},
+		{Seq: 31, Prev: 30, Kind: harness.RecordPin, Data: []byte(`{"message":20}`)},
+	}, 20)
 	if err != nil || head != 4 {
 		t.Fatalf("head %d, %v", head, err)
 	}
@@ -230,7 +234,7 @@ func TestRecordsAreRenumbered(t *testing.T) {
 	for _, r := range got {
 		texts = append(texts, fmt.Sprintf("%d<%d %s%s%s", r.Seq, r.Prev, r.Data, r.Run, r.In))
 	}
-	if diff := cmp.Diff([]string{"1<0 ", "2<1 ", `3<2 {"kept":2,"note":"n"}`, "4<1 ", `5<4 {"kept":1,"note":"n"}`}, texts); diff != "" {
+	if diff := cmp.Diff([]string{"1<0 ", "2<1 ", `3<2 {"kept":2,"note":"n"}`, "4<1 ", `5<4 {"kept":0,"note":"n"}`, `6<5 {"kept":2,"pins":[{"session":"","record":1},{"session":"","record":4}],"pruned":{"session":"","record":2}}`, `7<6 {"message":4}`}, texts); diff != "" {
 		t.Error(diff)
 	}
 	if _, _, err := renumbered([]harness.Record{{Seq: 1, Kind: harness.RecordCondensed, Data: []byte("{")}}, 1); !errors.Is(err, harness.ErrDamaged) {

@@ -179,7 +179,7 @@ func (m Model) attach(path string) (Model, tea.Cmd) {
 	}
 	ctx, to, look := m.ctx, m.to(), m.deps.Files.Mention
 	return m, func() tea.Msg {
-		mention, err := look(ctx, path)
+		mention, _, err := look(ctx, path)
 		return attachedMsg{to, path, mention, err}
 	}
 }

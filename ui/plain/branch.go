@@ -202,21 +202,27 @@ func (p *plain) edit(arg string) {
 		}
 		text = c.Text
 	}
-	p.instead(turn.Said, chat.Replaced(*turn.Said.Message, text), true)
+	p.instead(turn.Said, text, true)
 }
 
-// instead sends a message in the place of one of the person's. What was edited
-// is kept as a draft until it is sent.
-func (p *plain) instead(r harness.Record, msg harness.Message, edited bool) {
+// instead sends a text in the place of one of the person's messages, or that as
+// it is. What was edited is kept as a draft until it is sent.
+func (p *plain) instead(r harness.Record, text string, edited bool) {
 	if !p.owner || p.waits != "" {
 		p.fixed()
 		return
 	}
-	before := p.kept
+	before, msg := p.kept, *r.Message
 	if edited {
 		of := tree.Origin(r)
-		p.kept.Text, p.kept.Edits, p.unsaved = msg.Text(), &of, true
+		p.kept.Text, p.kept.Edits, p.unsaved = text, &of, true
 		p.saveNow()
+	}
+	if edited && r.In == "" {
+		var ok bool
+		if msg, ok = p.written(text, r.Message); !ok {
+			return
+		}
 	}
 	if r.In != "" {
 		s, err := chat.ForkBefore(p.ctx, p.Chat, p.session.ID, r)
@@ -226,7 +232,7 @@ func (p *plain) instead(r harness.Record, msg harness.Message, edited bool) {
 		}
 		p.kept, p.unsaved = before, p.unsaved || edited
 		p.goInto(s)
-		p.message(msg.Text())
+		p.message(text)
 		return
 	}
 	if !p.drop() {
@@ -245,9 +251,10 @@ func (p *plain) instead(r harness.Record, msg harness.Message, edited bool) {
 	if edited {
 		p.kept, p.unsaved = before, true
 		p.saveNow()
-		if err := p.Chat.Prompts.Add(p.ctx, p.session.ID, msg.Text()); err != nil {
+		if err := p.Chat.Prompts.Add(p.ctx, p.session.ID, text); err != nil {
 			p.trouble(err)
 		}
+		p.sentWith(msg)
 	}
 	p.see(handle, 0, false)
 }
@@ -285,7 +292,7 @@ func (p *plain) retry(arg string) {
 		return
 	}
 	if turn, ok := p.nth(n); ok {
-		p.instead(turn.Said, *turn.Said.Message, false)
+		p.instead(turn.Said, turn.Said.Message.Text(), false)
 	}
 }
 

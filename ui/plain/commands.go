@@ -25,8 +25,12 @@ func (p *plain) line(text string) {
 		p.resume()
 		return
 	}
-	if word, arg, _ := strings.Cut(strings.TrimSpace(text), " "); word == "/accept" || word == "/refuse" {
+	switch word, arg, _ := strings.Cut(strings.TrimSpace(text), " "); word {
+	case "/accept", "/refuse":
 		p.verdict(word, strings.TrimSpace(arg))
+		return
+	case "/detach":
+		p.detach(strings.TrimSpace(arg))
 		return
 	}
 	c := chat.ParseSlash(text)
@@ -36,7 +40,7 @@ func (p *plain) line(text string) {
 	case c.Typed != "":
 		p.say("/" + c.Typed + " is no command; the nearest is /" + c.Nearest + ". A space before the slash sends it as text.")
 	default:
-		p.message(c.Text)
+		p.message(p.carry(c.Text))
 	}
 }
 
@@ -100,6 +104,8 @@ func (p *plain) command(c chat.Parsed) {
 		p.context()
 	case "usage":
 		p.usage()
+	case "attach":
+		p.attach(c.Arg)
 	case "rename":
 		p.rename(c.Arg)
 	case "remember":
@@ -138,6 +144,7 @@ func (p *plain) help() {
 	}
 	p.out.line(fmt.Sprintf("  %-24s %s", "/stop", "stop the answer; its text is kept"))
 	p.out.line(fmt.Sprintf("  %-24s %s", "/continue", "decide what waits, or go on with an unfinished answer, ask for it again, or drop it"))
+	p.out.line(fmt.Sprintf("  %-24s %s", "/detach [FILE]", "send no attached file, or not this one"))
 	p.out.line(fmt.Sprintf("  %-24s %s", "/accept N, /refuse N", "decide a suggestion of the inbox"))
 	p.out.line(`  A line is a message. A backslash at its end goes on in the next line.`)
 }

@@ -38,7 +38,7 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 // stored, a command behind it, where further lines follow it.
 func (p *plain) later(line string) {
 	if c := chat.ParseSlash(line); len(p.held) == 0 && c.Typed == "" {
-		p.queue, p.unsaved = append(p.queue, c.Text), true
+		p.queue, p.unsaved = append(p.queue, p.carry(c.Text)), true
 		p.saveNow()
 		p.say(fmt.Sprintf("queued (%d); /stop stops the answer", len(p.queue)))
 		return

@@ -17,6 +17,7 @@ func (p *plain) open(o chat.Open) error {
 	d := p.Chat
 	p.session, p.stored, p.owner, p.answer = o.Session, false, false, ""
 	p.queue, p.kept, p.unsaved, p.waits = nil, harness.Draft{}, false, ""
+	p.attached = nil
 	s, err := d.Sessions.Get(p.ctx, o.Session.ID)
 	switch {
 	case err == nil:
@@ -88,6 +89,7 @@ func (p *plain) record(r harness.Record) {
 		p.say(msg.Text())
 	case msg.Role == harness.RoleUser:
 		p.out.block("You", msg.Text())
+		p.sentWith(*msg)
 	case msg.Role == harness.RoleAssistant:
 		if text := msg.Text(); strings.TrimSpace(text) != "" {
 			p.answer = text

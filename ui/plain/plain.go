@@ -90,8 +90,10 @@ type plain struct {
 	answer  string         // the source of the last answer
 	failed  error          // why something is not stored
 	quit    bool
-	listed  []string // the ids of suggestions by their numbers, as listed last
-	greeted bool     // what is in the inbox was told
+	// attached are the mentions of the files that go with the next message.
+	attached []string
+	listed   []string // the ids of suggestions by their numbers, as listed last
+	greeted  bool     // what is in the inbox was told
 	// completed counts the turns that ended well, titles the calls for a title.
 	completed int
 	titles    sync.WaitGroup
@@ -287,6 +289,9 @@ func (p *plain) drafted(draft harness.Draft) {
 		p.say("your unsent draft is:")
 	}
 	p.out.line(render.Safe(draft.Text))
+	for _, words := range p.Chat.Files.Since(p.ctx, draft.Text, draft.At) {
+		p.say(words)
+	}
 	if draft.Edits != nil && edited == nil {
 		p.say(chat.NotOnBranch(*draft.Edits))
 		p.kept.Edits, p.unsaved = nil, true
@@ -296,7 +301,7 @@ func (p *plain) drafted(draft harness.Draft) {
 	}
 	p.kept.Text, p.kept.Edits, p.unsaved = "", nil, true
 	if edited != nil {
-		p.instead(*edited, chat.Replaced(*edited.Message, draft.Text), true)
+		p.instead(*edited, draft.Text, true)
 		return
 	}
 	p.queue = append(p.queue, draft.Text)
@@ -381,7 +386,7 @@ func (p *plain) save(ctx context.Context) error {
 	if !p.unsaved || !p.owner {
 		return nil
 	}
-	d := harness.Draft{Text: p.kept.Text, Edits: p.kept.Edits, Queue: slices.Concat(p.queue, p.heldMessages(), p.kept.Queue), At: p.Chat.Now()}
+	d := harness.Draft{Text: joined(p.kept.Text, p.attached), Edits: p.kept.Edits, Queue: slices.Concat(p.queue, p.heldMessages(), p.kept.Queue), At: p.Chat.Now()}
 	if err := p.Chat.Drafts.Save(ctx, p.session.ID, p.Chat.Holder, d); err != nil {
 		return err
 	}

@@ -22,7 +22,11 @@ func (p *plain) message(text string) {
 		p.say(fmt.Sprintf("queued (%d): a decision is waiting, and /continue shows it", len(p.queue)))
 		return
 	}
-	handle, err := p.begin(harness.UserText(text))
+	msg, ok := p.written(text, nil)
+	if !ok {
+		return
+	}
+	handle, err := p.begin(msg)
 	if errors.Is(err, harness.ErrAwaiting) {
 		p.queue, p.unsaved = append([]string{text}, p.queue...), true
 		p.saveNow()
@@ -40,6 +44,7 @@ func (p *plain) message(text string) {
 	}
 	p.stored, p.failed = true, nil
 	p.saveNow()
+	p.sentWith(msg)
 	if err := d.Prompts.Add(p.ctx, p.session.ID, text); err != nil {
 		p.trouble(err)
 	}

@@ -124,23 +124,24 @@ func (f Files) Message(ctx context.Context, text, model string, was *harness.Mes
 	return msg, notes, nil
 }
 
-// Mention is the mention of a path that is a file that can be sent.
-func (f Files) Mention(ctx context.Context, p string) (string, error) {
+// Mention is the mention of a path that a person named by itself, with what the
+// file is. It is an error, in a sentence, if there is none that can be sent.
+func (f Files) Mention(ctx context.Context, p string) (string, Seen, error) {
 	if n := len(p); n > 1 && (p[0] == '"' || p[0] == '\'') && p[n-1] == p[0] {
 		p = p[1 : n-1]
 	}
-	_, err := f.Look(ctx, p)
+	seen, err := f.Look(ctx, p)
 	if noFile(err) {
-		return "", fmt.Errorf("there is no file %s", p)
+		return "", Seen{}, fmt.Errorf("there is no file %s", p)
 	}
 	if err != nil {
-		return "", errors.New((&RefusedError{p, err}).reason())
+		return "", Seen{}, errors.New((&RefusedError{p, err}).reason())
 	}
 	mention, ok := Write(p)
 	if !ok {
-		return "", fmt.Errorf("a message cannot name %q", p)
+		return "", Seen{}, fmt.Errorf("a message cannot name %q", p)
 	}
-	return mention, nil
+	return mention, seen, nil
 }
 
 func known(seen map[string]Seen, p string) bool {

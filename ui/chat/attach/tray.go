@@ -120,7 +120,7 @@ func (t Tray) look(text func() string, there bool) (Tray, Work) {
 			}
 			t = t.put(chips)
 			if !since.IsZero() && since.Equal(t.since) {
-				t = t.compare(gone)
+				t.told, t.since = append(t.told, became(chips, gone, since)...), time.Time{}
 			}
 			if t.dirty {
 				return t.look(t.text, true)
@@ -144,20 +144,27 @@ func (t Tray) put(chips []chip) Tray {
 	return t
 }
 
-// compare tells what became of the files of a restored text.
-func (t Tray) compare(gone []string) Tray {
-	for _, c := range t.chips {
-		if c.err == nil && c.seen.Modified.After(t.since) {
-			t.told = append(t.told, "@"+c.Path+" changed since you wrote this")
+// Since says what became of the files that a text mentions since it was written.
+func (f Files) Since(ctx context.Context, text string, at time.Time) []string {
+	if !f.On() || at.IsZero() {
+		return nil
+	}
+	chips, gone := f.chips(ctx, text, nil)
+	return became(chips, gone, at)
+}
+
+func became(chips []chip, gone []string, at time.Time) (told []string) {
+	for _, c := range chips {
+		if c.err == nil && c.seen.Modified.After(at) {
+			told = append(told, "@"+c.Path+" changed since you wrote this")
 		}
 	}
 	for _, p := range gone {
 		if strings.Contains(p, "/") || path.Ext(p) != "" { // else it may be a name
-			t.told = append(t.told, "@"+p+" is no file now: it would be sent as text only")
+			told = append(told, "@"+p+" is no file now: it would be sent as text only")
 		}
 	}
-	t.since = time.Time{}
-	return t
+	return told
 }
 
 // chips looks at the files that a text mentions. What was seen before is not
@@ -227,11 +234,22 @@ func (t Tray) Last(text string) (Mention, bool) {
 // Any reports whether something is attached, or would be but for a reason.
 func (t Tray) Any() bool { return len(t.chips) > 0 }
 
+// refusedFirst orders what cannot be sent before what can.
+func refusedFirst(a, b chip) int {
+	switch {
+	case a.err != nil && b.err == nil:
+		return -1
+	case a.err == nil && b.err != nil:
+		return 1
+	}
+	return 0
+}
+
 // Line draws what is attached on one line of at most width cells; it is empty if
 // nothing is.
 func (t Tray) Line(theme *themes.Theme, width int) string {
 	line, used := "", 0
-	for i, c := range t.chips {
+	for i, c := range slices.SortedStableFunc(slices.Values(t.chips), refusedFirst) {
 		text, paint := "["+Words(c.seen.File, c.seen.Text)+"]", theme.Paints.Accent
 		if c.err != nil {
 			text, paint = "["+render.SafeLine((&RefusedError{c.Path, c.err}).reason())+"]", theme.Paints.Error

@@ -37,7 +37,9 @@ func (t *Turn) condense(ctx context.Context, c loop.CallModel, out memory.Out) (
 	if err != nil {
 		return t.uncondensed(ctx, s, condense.Step{}, out, err)
 	}
-	t.Sink.Emit(harness.Event{Type: harness.EventWaiting, Text: "condensing " + count(plan.Messages, "message"), At: t.Steps.Now()})
+	if plan.Calls > 0 {
+		t.Sink.Emit(harness.Event{Type: harness.EventWaiting, Text: "condensing " + count(plan.Messages, "message"), At: t.Steps.Now()})
+	}
 	step, err := condense.Next(ctx, in, o)
 	if err != nil {
 		return t.uncondensed(ctx, s, step, out, err)
@@ -74,7 +76,8 @@ func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Ste
 			})
 		}
 	default:
-		reason = "old messages could not be condensed, so what does not fit is left out: " + err.Error()
+		why := strings.TrimPrefix(err.Error(), fmt.Sprintf("condense session %s: ", t.Session))
+		reason = "old messages could not be condensed, so what does not fit is left out: " + why
 	}
 	usage := t.Steps.Info.Cost(step.Usage)
 	if s.failed {
@@ -91,7 +94,7 @@ func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Ste
 func leftOut(dropped int, p condense.Plan) string {
 	var b strings.Builder
 	if dropped > 0 {
-		fmt.Fprintf(&b, "%s no longer fit and are left out; ", count(dropped, "old message"))
+		fmt.Fprintf(&b, "there is no room for %s in this request; ", count(dropped, "old message"))
 	}
 	fmt.Fprintf(&b, "/compact would condense the old part of the conversation: %s, about %s", count(p.Calls, "call"), count(p.Tokens, "token"))
 	switch {

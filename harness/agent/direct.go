@@ -16,9 +16,11 @@ type direct struct {
 	run   harness.RunID
 	see   func(harness.Event)
 	state loop.State
-	rest  loop.Rested
-	usage harness.Usage
-	seq   int
+	// numbers are those of the messages in state.
+	numbers Numbers
+	rest    loop.Rested
+	usage   harness.Usage
+	seq     int
 }
 
 // Put implements [Sink].
@@ -51,7 +53,9 @@ func (d *direct) Put(ctx context.Context, usage harness.Usage, records ...loop.R
 		for _, e := range EventsOf(d.state, r, s, now) {
 			d.Emit(e)
 		}
+		before := d.state
 		d.state, _ = loop.Step(d.state, r)
+		d.numbers = d.numbers.Step(before, d.state, s.Record)
 		if rest, ok := r.(loop.Rested); ok {
 			d.rest = rest
 		}

@@ -38,8 +38,7 @@ func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)
 		steps.Policy = unmanned{steps.Policy}
 	}
 	t := &Turn{
-		Steps: steps, Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before,
-		Numbers: Numbers{stored[0].Record}, Sink: d,
+		Steps: steps, Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before, Sink: d,
 	}
 	t.watch.queue = a.hooks
 	if t.Pinned, err = a.pinned(ctx, before); err != nil {
@@ -79,6 +78,7 @@ func (a *Agent) turn(ctx context.Context, t *Turn, d *direct) (harness.Result, e
 // carry drives the turn to its end, with the decisions that it waits for.
 func (a *Agent) carry(ctx context.Context, t *Turn, d *direct) error {
 	for {
+		t.Numbers = d.numbers
 		if err := t.Drive(ctx, d.state); err != nil {
 			return err
 		}

@@ -95,6 +95,7 @@ type store struct {
 	transcript harness.Transcript
 	owners     harness.Owners
 	grants     harness.Grants
+	sessions   harness.Sessions
 }
 
 func stores(t *testing.T) map[string]func(*testing.T) store {
@@ -102,7 +103,7 @@ func stores(t *testing.T) map[string]func(*testing.T) store {
 	return map[string]func(*testing.T) store{
 		"mem": func(*testing.T) store {
 			m := mem.New(nil)
-			return store{m.Journal(), m.Transcript(), m.Owners(), m.Grants()}
+			return store{m.Journal(), m.Transcript(), m.Owners(), m.Grants(), m.Sessions()}
 		},
 		"bolt": func(t *testing.T) store {
 			t.Helper()
@@ -111,7 +112,7 @@ func stores(t *testing.T) map[string]func(*testing.T) store {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			return store{db.Journal(), db.Transcript(), db.Owners(), db.Grants()}
+			return store{db.Journal(), db.Transcript(), db.Owners(), db.Grants(), db.Sessions()}
 		},
 	}
 }

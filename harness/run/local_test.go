@@ -76,7 +76,7 @@ func (w world) start(t *testing.T, text, request string) harness.RunHandle {
 
 func memory1() store {
 	m := mem.New(nil)
-	return store{m.Journal(), m.Transcript(), m.Owners(), m.Grants()}
+	return store{m.Journal(), m.Transcript(), m.Owners(), m.Grants(), m.Sessions()}
 }
 
 func TestSlowReaderGetsTextMergedAndNothingLost(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/memory"
 	"cairn/harness/model"
 )
 
@@ -54,11 +55,15 @@ func (m *moody) forget() {
 }
 
 // Stream implements [model.Model].
-func (m *moody) Stream(ctx context.Context, _ model.Request, emit func(model.Delta)) (model.Reply, error) {
+func (m *moody) Stream(ctx context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
+	m.life.must("a request", memory.Legal(r.Messages))
 	m.life.mu.Lock()
 	m.life.calls++
 	n, mood := m.life.calls, m.life.script[m.life.calls%len(m.life.script)]
 	m.life.mu.Unlock()
+	if r.Purpose == model.PurposeCondense {
+		return m.note(ctx, mood)
+	}
 	// When it returns the text belongs to whoever called.
 	defer m.forget()
 	all := ""
@@ -112,6 +117,27 @@ func (m *moody) Stream(ctx context.Context, _ model.Request, emit func(model.Del
 			reply.Stop = harness.StopTools
 			reply.Parts = append(reply.Parts, harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "call_0", Name: name}})
 		}
+	}
+	return reply, nil
+}
+
+// note writes what stands for old messages, or fails to.
+func (m *moody) note(ctx context.Context, mood string) (model.Reply, error) {
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+		return model.Reply{}, ctx.Err()
+	}
+	reply := model.Reply{Stop: harness.StopEnd}
+	switch mood {
+	case "empty":
+	case "fail":
+		return reply, &model.Error{Kind: model.KindServer, Message: "overloaded", Status: 529}
+	case "cut":
+		reply.Stop = harness.StopLength
+		fallthrough
+	default:
+		reply.Parts = []harness.Part{{Kind: harness.PartText, Text: "They spoke of many things."}}
 	}
 	return reply, nil
 }

@@ -115,8 +115,10 @@ type Agent struct {
 	log Log
 
 	// hooks are told of all runs.
-	hooks    *hook.Queue
-	ext      installed
+	hooks *hook.Queue
+	ext   installed
+	// life is what extensions are given where nobody hands in a context.
+	life     context.Context //nolint:containedctx // New and Close have none
 	composer *memory.Composer
 
 	mu      sync.Mutex
@@ -142,7 +144,7 @@ func New(o Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.install(context.Background()); err != nil { //nolint:contextcheck // there is none to pass on
+	if err := a.install(a.life); err != nil {
 		return nil, fmt.Errorf("new agent: %w", err)
 	}
 	return a, nil
@@ -168,7 +170,7 @@ func prepare(o Options) (*Agent, error) {
 	if o.Policy == nil {
 		o.Policy = policy.Rules{Interactive: o.Approve != nil}
 	}
-	a := &Agent{o: o, id: harness.SessionID(harness.NewID())}
+	a := &Agent{o: o, id: harness.SessionID(harness.NewID()), life: context.Background()}
 	a.composer = &memory.Composer{Facts: o.Facts, Notes: o.Notes, Artifacts: files{a}}
 	return a, nil
 }
@@ -332,7 +334,7 @@ func (a *Agent) Close() error {
 		if idle != nil {
 			<-idle
 		}
-		a.closing = a.uninstall(context.Background()) //nolint:contextcheck // an end is not to be ended
+		a.closing = a.uninstall(a.life)
 		if a.log != nil {
 			a.closing = errors.Join(a.closing, a.log.Close())
 		}

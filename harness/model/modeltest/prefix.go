@@ -3,6 +3,7 @@ package modeltest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -84,15 +85,17 @@ func placement(t *testing.T, s Subject) {
 func prefix(t *testing.T, s Subject) {
 	t.Parallel()
 	questions := []string{"first question", "first question", "second question", "second question", "third question"}
-	var before []byte
-	var system, tools string
+	var before, system, tools []byte
 	for i, r := range growing() {
 		body, _ := legal(t, s, r)
-		gotSystem, gotTools, messages := parts(t, body)
+		gotSystem, gotTools, messages, err := Parts(body)
+		if err != nil || bytes.Contains(messages, []byte("cache_control")) {
+			t.Fatalf("%v in %s", err, body)
+		}
 		if i == 0 {
 			system, tools = gotSystem, gotTools
 		}
-		if gotSystem != system || gotTools != tools || tools == "" {
+		if !bytes.Equal(gotSystem, system) || !bytes.Equal(gotTools, tools) || len(tools) == 0 {
 			t.Errorf("request %d has another system prompt or other tools: %s %s", i, gotSystem, gotTools)
 		}
 		if i > 0 {
@@ -105,24 +108,22 @@ func prefix(t *testing.T, s Subject) {
 	}
 }
 
-// parts returns the system prompt, the tools and the messages of a request as they
-// were sent, without marks of cached prefixes, which are no part of them.
-func parts(t *testing.T, body []byte) (system, tools string, messages []byte) {
-	t.Helper()
+// Parts returns the system prompt, the tools and the messages of a request in any
+// interface, byte for byte as they were sent but for the marks of cached prefixes,
+// which are no part of them. Where the system prompt is a message, it is in front
+// of the others.
+func Parts(body []byte) (system, tools, messages []byte, err error) {
 	for _, mark := range []string{`"cache_control":{"type":"ephemeral"},`, `,"cache_control":{"type":"ephemeral"}`} {
 		body = bytes.ReplaceAll(body, []byte(mark), nil)
 	}
 	var in map[string]json.RawMessage
-	if err := json.Unmarshal(body, &in); err != nil || bytes.Contains(body, []byte("cache_control")) {
-		t.Fatalf("read the request: %v in %s", err, body)
+	if err := json.Unmarshal(body, &in); err != nil {
+		return nil, nil, nil, fmt.Errorf("read a request: %w", err)
 	}
 	for _, name := range []string{"messages", "contents", "input"} {
-		if in[name] != nil {
-			messages = in[name]
-		}
+		messages = append(messages, in[name]...)
 	}
-	// Where the system prompt is a message, it is in front of the others.
-	return string(in["system"]) + string(in["systemInstruction"]), string(in["tools"]), messages
+	return append(in["system"], in["systemInstruction"]...), in["tools"], messages, nil
 }
 
 func marks(t *testing.T, s Subject) {

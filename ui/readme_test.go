@@ -30,7 +30,8 @@ func TestTheReadmeListsTheLiveKeys(t *testing.T) {
 		t.Fatalf("%s has no place for the keys between %q and %q", path, begin, end)
 	}
 	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Sessions", picker.Actions()) + keyTable("Memory", browser.Model{}.Bindings()) +
-		keyTable("Runs", runs.Actions()) + keyTable("Permissions", overlay.PermissionActions()) + keyTable("Usage", overlay.UsageActions())
+		keyTable("Runs", runs.Actions()) + keyTable("Permissions", overlay.PermissionActions()) + keyTable("Usage", overlay.UsageActions()) +
+		keyTable("Context", overlay.ContextActions()) + keyTable("Pager", overlay.PagerActions())
 	switch {
 	case listed == live:
 	case !*update:

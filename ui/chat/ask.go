@@ -53,7 +53,7 @@ func (m Model) waits() bool {
 
 // asks reports whether the dialog is on screen.
 func (m Model) asks() bool {
-	return m.ask.shown && m.waits() && m.own.state == accessOwner && !m.small() && !m.branch.tree.Open()
+	return m.ask.shown && m.waits() && m.own.state == accessOwner && !m.small() && !m.covered()
 }
 
 // asked opens the dialog about the first decision that waits, unless it is open

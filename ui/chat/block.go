@@ -11,6 +11,7 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
+	"cairn/ui/account"
 	"cairn/ui/chat/attach"
 	"cairn/ui/chat/compose"
 	"cairn/ui/render"
@@ -42,6 +43,8 @@ type look struct {
 	thinking bool
 	theme    *themes.Theme
 	forked   string
+	// noted says that the note of what was condensed is unfolded.
+	noted bool
 }
 
 // laid is an item laid out. Known is how many of its calls had a result.
@@ -64,7 +67,7 @@ type desk struct {
 }
 
 func (m *Model) desk() desk {
-	l := look{width: m.width, details: m.details, thinking: m.thinking, theme: m.deps.Theme, forked: m.forkedWords()}
+	l := look{width: m.width, details: m.details, thinking: m.thinking, theme: m.deps.Theme, forked: m.forkedWords(), noted: m.cut.shown}
 	if m.laid.look != l || len(m.laid.byID) > cachedItems {
 		*m.laid = layouts{look: l, byID: map[int]laid{}}
 	}
@@ -94,13 +97,17 @@ func first(i int, lines []string) []string {
 	return lines
 }
 
-// known tells of the item's tool calls what can change: results, whether a call
-// waits for a decision, and whether it is running.
+// known tells what can change of an item: its marks, and of its tool calls
+// results, whether a call waits for a decision, and whether it is running.
 func (d desk) known(it item) int {
-	if it.rec.Message == nil || it.rec.Message.Role != harness.RoleAssistant {
-		return 0
-	}
 	n := 0
+	if it.marks&markCut != 0 {
+		n = d.m.cut.at.Record
+	}
+	n = n<<allMarks | int(it.marks)
+	if it.rec.Message == nil || it.rec.Message.Role != harness.RoleAssistant {
+		return n
+	}
 	for _, p := range it.rec.Message.Parts {
 		if p.Kind != harness.PartCall || p.Call == nil {
 			continue
@@ -121,7 +128,7 @@ func (d desk) known(it item) int {
 // item lays out one item, with an empty line before it. Behind the last one
 // that a fork has of its parent it is told whose it is.
 func (d desk) item(i int) []string {
-	lines := d.block(i)
+	lines := append(d.divider(d.m.pages.items[i]), d.block(i)...)
 	if r := d.m.pages.items[i].rec; r.Seq > 0 && r.In != "" && origin(r) == d.m.pages.parent {
 		lines = slices.Concat(lines, d.quiet(d.l.forked))
 	}
@@ -136,7 +143,7 @@ func (d desk) block(i int) []string {
 	case it.quiet != "":
 		return d.quiet(it.quiet)
 	case it.rec.Kind == harness.RecordCondensed:
-		return d.quiet("older messages were condensed; what is above is no longer sent")
+		return d.condensed(i)
 	case it.rec.Kind == harness.RecordReset:
 		return d.quiet("the conversation was set anew here; what is above is no longer sent")
 	case it.rec.Kind == harness.RecordConfig:
@@ -153,20 +160,50 @@ func (d desk) block(i int) []string {
 		if msg.Name != "" {
 			name = render.SafeLine(msg.Name)
 		}
-		head := d.fit(paints.User.On(name) + paints.Muted.On(d.tail(d.at(it.rec.At))))
+		head := d.fit(d.speaker(name, paints.User, it) + paints.Muted.On(d.tail(append([]string{d.at(it.rec.At)}, d.standing(it)...)...)))
 		return append([]string{"", head}, d.person(msg)...)
 	case msg.Role == harness.RoleAssistant:
 		body := d.answer(msg, d.m.stage(it.rec.Run))
 		if len(body) == 0 {
 			return nil
 		}
+		body = append(body, d.usage(msg)...)
 		if d.follows(i) {
-			return slices.Concat([]string{""}, d.usedLine(d.usedMore(i), false), body)
+			return slices.Concat([]string{""}, d.pinnedLine(it), d.usedLine(d.usedMore(i), false), body)
 		}
-		head := paints.Assistant.On("cairn") + paints.Muted.On(d.tail(d.at(it.rec.At), usedWords(msg.Used), string(msg.Mark)))
+		tail := append([]string{d.at(it.rec.At), usedWords(msg.Used), string(msg.Mark)}, d.standing(it)...)
+		head := d.speaker("cairn", paints.Assistant, it) + paints.Muted.On(d.tail(tail...))
 		return slices.Concat([]string{"", d.fit(head)}, d.usedLine(msg.Used, true), body)
 	}
 	return nil
+}
+
+// speaker is the name above a message, quieter if that is not in the context.
+func (d desk) speaker(name string, paint themes.Paint, it item) string {
+	if it.marks&markOut != 0 {
+		paint = d.l.theme.Paints.Muted
+	}
+	return paint.On(name)
+}
+
+// pinnedLine tells of a message without a heading that it is pinned.
+func (d desk) pinnedLine(it item) []string {
+	if it.marks&markPinned == 0 {
+		return nil
+	}
+	return []string{d.fit(d.l.theme.Paints.Muted.On(strings.Join(d.standing(it), " "+d.l.theme.Ornaments.Dot+" ")))}
+}
+
+// usage is what an answer took, below it with the details.
+func (d desk) usage(msg *harness.Message) []string {
+	if !d.l.details || msg.Usage == nil {
+		return nil
+	}
+	out := render.Wrap(account.Words(*msg.Usage), d.l.width)
+	for i, l := range out {
+		out[i] = d.l.theme.Paints.Muted.On(l)
+	}
+	return out
 }
 
 // follows reports whether an answer goes on from one above it, so that it

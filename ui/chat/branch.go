@@ -54,6 +54,8 @@ func (m Model) fixed() string {
 		return offWaits
 	case m.branch.moving:
 		return offMoving
+	case m.condensing.busy():
+		return offCondensing
 	case !m.stored:
 		return OffUnsaid
 	}

@@ -66,6 +66,10 @@ type Model struct {
 	draft  draft
 	past   past
 	branch branching
+	over   over
+
+	cut        cut
+	condensing condensing
 
 	distil distilling
 	// turning says that turning memory off or on for the session is not stored
@@ -141,8 +145,8 @@ func (m Model) Failed() error { return m.failed }
 // Unsent reports whether text or queued messages wait in the chat.
 func (m Model) Unsent() bool { return !m.box.Blank() || len(m.draft.queue) > 0 }
 
-// Busy reports whether a turn is under way here.
-func (m Model) Busy() bool { return m.turn.active() }
+// Busy reports whether a turn is under way here, or old messages are condensed.
+func (m Model) Busy() bool { return m.turn.active() || m.condensing.busy() }
 
 // Owns reports whether msg is of this chat and not of an earlier one.
 func (m Model) Owns(msg Msg) bool { return msg.owner() == m.number }
@@ -162,6 +166,7 @@ func (m Model) Resize(width, height int) (Model, tea.Cmd) {
 		m.pages.mark.line = min(m.pages.mark.line, len(m.desk().lines(m.pages.mark.item)))
 	}
 	m.width, m.height = width, height
+	m.over = m.over.resized(width, height)
 	m, cmd := m.seek()
 	m, more := m.quench()
 	return m, tea.Batch(cmd, more)
@@ -170,6 +175,7 @@ func (m Model) Resize(width, height int) (Model, tea.Cmd) {
 // Restyle takes a new theme and its renderer.
 func (m Model) Restyle(d Deps) Model {
 	m.deps.Theme, m.deps.Markdown = d.Theme, d.Markdown
+	m.over = m.over.restyled(d.Theme)
 	if l := m.turn.live; l != nil {
 		text := l.text.Text()
 		fresh := *l
@@ -210,6 +216,10 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 			cmd = tea.Batch(cmd, doze)
 		}
 	case tea.MouseMsg:
+		if m.over.open() {
+			m, cmd, want = m.toOver(msg)
+			break
+		}
 		m = m.wheel(msg)
 	default:
 		return m, nil, Intent{}
@@ -227,7 +237,11 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 
 // Paste takes a whole paste, which is never a key.
 func (m Model) Paste(text string) (Model, tea.Cmd) {
-	if m.branch.tree.Open() {
+	switch {
+	case m.over.open():
+		m, cmd, _ := m.toOver(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
+		return m, cmd
+	case m.branch.tree.Open():
 		return m, nil // nothing is written there
 	}
 	if m.past.searching {

@@ -42,6 +42,18 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		m, cmd = m.forgetFact(p.Arg)
 	case "context":
 		m, cmd = m.showContext()
+	case "compact":
+		m, cmd = m.compact(Compaction{Focus: p.Arg})
+	case "prune":
+		m, cmd = m.compact(Compaction{Prune: true})
+	case "pin", "unpin":
+		m, cmd = m.pin(p.Arg, p.Name == "unpin")
+	case "pins":
+		m, cmd = m.listPins()
+	case "note":
+		m, cmd = m.toggleNote()
+	case "result":
+		m, cmd = m.openResult(p.Arg)
 	case "model":
 		m, cmd = m.model(p.Arg)
 	case "approve":

@@ -3,28 +3,27 @@ package chat
 import (
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/overlay"
 	"cairn/ui/render"
 )
 
-// showContext tells what the last request of this chat carried.
+// showContext shows what fills the window of the next request, with what the
+// last one carried.
 func (m Model) showContext() (Model, tea.Cmd) {
-	var answer *harness.Message
-	var at time.Time
-	for _, it := range m.pages.items {
-		if Counted(it.rec) {
-			answer, at = it.rec.Message, it.rec.At
-		}
-	}
-	if answer == nil {
+	last := m.lastCounted()
+	switch {
+	case m.deps.Picture != nil && m.stored:
+		return m, m.picture(last)
+	case last == nil:
 		m.notice = "no request was sent in this chat yet"
 		return m, nil
 	}
+	answer, at := last.Message, last.At
 	lines := ContextLines(*answer, m.setup, m.session)
 	hint := ""
 	if k := m.usual(actUsed); k != "" && len(answer.Used) > 0 {
@@ -37,6 +36,60 @@ func (m Model) showContext() (Model, tea.Cmd) {
 	}
 }
 
+// lastCounted is the last answer that says what its request came to, nil if none
+// is loaded.
+func (m Model) lastCounted() *harness.Record {
+	for i := len(m.pages.items) - 1; i >= 0; i-- {
+		if rec := m.pages.items[i].rec; Counted(rec) {
+			return &rec
+		}
+	}
+	return nil
+}
+
+// pictureMsg brings what fills the window.
+type pictureMsg struct {
+	to
+	picture overlay.Picture
+	lines   []string
+	err     error
+}
+
+// picture reads what fills the window, and what the last request carried.
+func (m Model) picture(last *harness.Record) tea.Cmd {
+	ctx, d, to, id, setup, session := m.ctx, m.deps, m.to(), m.session.ID, m.setup, m.session
+	return func() tea.Msg {
+		out := pictureMsg{to: to}
+		if out.picture, out.err = d.Picture(ctx, id); out.err != nil {
+			return out
+		}
+		if last != nil {
+			out.lines = requestLines(*last.Message, setup, nil)
+			var carried []string
+			carried, out.err = CarriedLines(ctx, d.Facts, d.Notes, last.Message.Used, last.At)
+			out.lines = append(out.lines, carried...)
+		}
+		if cost := costWords(session.Usage); cost != "" {
+			out.lines = append(out.lines, cost+" in this session")
+		}
+		return out
+	}
+}
+
+func (msg pictureMsg) apply(m Model) (Model, tea.Cmd) {
+	if msg.err != nil {
+		return m.trouble(msg.err)
+	}
+	if m.covered() { // the person went elsewhere meanwhile
+		return m, nil
+	}
+	c := overlay.NewContext(overlay.ContextConfig{
+		Picture: msg.picture, Lines: msg.lines, Theme: m.deps.Theme, Now: m.deps.Now(), Keys: m.deps.Keys,
+	})
+	m.over = over{context: &c}.resized(m.width, m.height)
+	return m, nil
+}
+
 // Counted reports whether a record is an answer that says what its request
 // came to.
 func Counted(r harness.Record) bool {
@@ -46,27 +99,7 @@ func Counted(r harness.Record) bool {
 // ContextLines tell what the request behind an answer carried, as far as the
 // answer recorded that, with what is configured for the next one.
 func ContextLines(answer harness.Message, next Setup, s harness.Session) []string {
-	var u harness.Usage
-	if answer.Usage != nil {
-		u = *answer.Usage
-	}
-	lines := []string{
-		"the last request:",
-		"  model      " + answer.Model,
-		"  sent       " + render.Grouped(u.Input) + " tokens" + share(u.Input, next.Window),
-	}
-	if u.CacheRead > 0 || u.CacheWrite > 0 {
-		lines = append(lines, fmt.Sprintf("  cache      %s tokens read, %s written", render.Grouped(u.CacheRead), render.Grouped(u.CacheWrite)))
-	}
-	lines = append(lines, sentLines(answer.Sent, next.Window)...)
-	reply := "  reply      " + render.Grouped(u.Output) + " tokens"
-	if u.Reasoning > 0 {
-		reply += ", " + render.Grouped(u.Reasoning) + " of them reasoning"
-	}
-	lines = append(lines, reply)
-	if u.Incomplete {
-		lines = append(lines, "             counted in part only: some of it never arrived")
-	}
+	lines := requestLines(answer, next, sentLines(answer.Sent, next.Window))
 	remembered := "nothing"
 	if len(answer.Used) > 0 {
 		remembered = strings.Join(answer.Used, " ")
@@ -81,6 +114,33 @@ func ContextLines(answer harness.Message, next Setup, s harness.Session) []strin
 		"  session    "+count(s.Messages+s.Inherited, "message")+", all branches")
 	if cost := costWords(s.Usage); cost != "" {
 		lines = append(lines, "  cost       "+cost+" in this session")
+	}
+	return lines
+}
+
+// requestLines tell what the request behind an answer and the answer took, with
+// the parts of the request between them.
+func requestLines(answer harness.Message, next Setup, parts []string) []string {
+	var u harness.Usage
+	if answer.Usage != nil {
+		u = *answer.Usage
+	}
+	lines := []string{
+		"the last request:",
+		"  model      " + answer.Model,
+		"  sent       " + render.Grouped(u.Input) + " tokens" + share(u.Input, next.Window),
+	}
+	if u.CacheRead > 0 || u.CacheWrite > 0 {
+		lines = append(lines, fmt.Sprintf("  cache      %s tokens read, %s written", render.Grouped(u.CacheRead), render.Grouped(u.CacheWrite)))
+	}
+	lines = append(lines, parts...)
+	reply := "  reply      " + render.Grouped(u.Output) + " tokens"
+	if u.Reasoning > 0 {
+		reply += ", " + render.Grouped(u.Reasoning) + " of them reasoning"
+	}
+	lines = append(lines, reply)
+	if u.Incomplete {
+		lines = append(lines, "             counted in part only: some of it never arrived")
 	}
 	return lines
 }

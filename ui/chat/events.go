@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -108,11 +109,11 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 	case harness.EventWaiting:
 		l.now = waitWords(e)
 	case harness.EventRetry:
-		l.now = fmt.Sprintf("trying again in %d s", e.Wait)
-		if e.Error != nil {
-			l.now = render.SafeLine(strings.TrimSuffix(e.Error.Text, ".")) + "; " + l.now
-		}
-	case harness.EventRecovery, harness.EventCondensed, harness.EventMemory:
+		m = m.retries(e)
+	case harness.EventCondensed:
+		l.now = ""
+		m = m.condensedBy(e)
+	case harness.EventRecovery, harness.EventMemory:
 		if l.now = ""; e.Type == harness.EventRecovery {
 			m.turn.step++
 		}
@@ -134,6 +135,38 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		return m.rested(e)
 	}
 	return m, nil
+}
+
+// retries tells that a call will be made again: while it waits on the status
+// line, and in the conversation once for all of a row.
+func (m Model) retries(e harness.Event) Model {
+	again, why := fmt.Sprintf("trying again in %d s", e.Wait), ""
+	if e.Error != nil {
+		why = render.SafeLine(strings.TrimSuffix(e.Error.Text, ".")) + "; "
+	}
+	m.turn.live.now = why + again
+	it := item{quiet: why + "tried again", retry: true}
+	if n := len(m.pages.items); n > 0 && m.pages.items[n-1].retry {
+		m.pages.items = m.pages.items[: n-1 : n-1]
+	}
+	m.pages.add(it)
+	return m
+}
+
+// condensedBy shows where the run condensed old messages.
+func (m Model) condensedBy(e harness.Event) Model {
+	if e.Condensed == nil || e.Record == 0 {
+		if e.Text != "" {
+			m.pages.add(item{quiet: e.Text})
+		}
+		return m
+	}
+	data, err := json.Marshal(e.Condensed)
+	if err != nil { // it is shown once it is read from the store
+		return m
+	}
+	m.pages.put(harness.Record{Seq: e.Record, Run: e.Run, At: e.At, Kind: harness.RecordCondensed, Data: data})
+	return m.marked()
 }
 
 // keep shows the stored message of an event.
@@ -167,6 +200,9 @@ func (m Model) answered(e harness.Event) Model {
 	}
 	if u := e.Message.Usage; u != nil {
 		m.context = u.Input + u.Output
+	}
+	if s := e.Message.Sent; s != nil && s.Dropped > 0 {
+		m = m.marked()
 	}
 	return m
 }

@@ -27,7 +27,10 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		m, cmd := m.Paste(string(msg.Runes))
 		return m, cmd, Intent{}
 	}
-	if m.branch.tree.Open() {
+	switch {
+	case m.over.open():
+		return m.toOver(msg)
+	case m.branch.tree.Open():
 		return m.treeKey(msg)
 	}
 	var searched tea.Cmd
@@ -133,6 +136,8 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		m.thinking = !m.thinking
 	case actContinue, actRetry, actDrop:
 		m, cmd = m.offer(action, key)
+	case actCondense, actLeave:
+		m, cmd = m.confirm(action, key)
 	case actUndo:
 		m, cmd = m.undoWrite()
 	case actUsed:
@@ -140,6 +145,12 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		return m, nil, want
 	case actDecide:
 		m, cmd = m.reopen()
+	case actNote:
+		m, cmd = m.toggleNote()
+	case actPin:
+		m, cmd = m.togglePin()
+	case actResult:
+		m, cmd = m.showResult(m.lowest(), 1)
 	default:
 		m, cmd = m.move(action)
 	}
@@ -257,7 +268,7 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 			m, cmd := m.reopen()
 			return m, cmd, Intent{}
 		}
-		if len(m.draft.queue) > 0 && !m.turn.active() && !m.branch.moving && m.own.state == accessOwner {
+		if len(m.draft.queue) > 0 && !m.turn.active() && !m.branch.moving && !m.condensing.busy() && m.own.state == accessOwner {
 			m, cmd := m.sendQueued()
 			return m, cmd, Intent{}
 		}
@@ -295,9 +306,9 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 // submitText sends a message now, or after what is under way.
 func (m Model) submitText(text string) (Model, tea.Cmd) {
 	switch {
-	case m.own.state == accessOwner && !m.turn.active() && !m.waits() && !m.branch.moving:
+	case m.own.state == accessOwner && !m.turn.active() && !m.waits() && !m.branch.moving && !m.condensing.busy():
 		return m.send(text)
-	case m.own.state == accessOpening, m.branch.moving:
+	case m.own.state == accessOpening, m.branch.moving, m.condensing.busy():
 		m.draft.eager = true
 	}
 	return m.enqueue(text), nil
@@ -314,6 +325,10 @@ func (m Model) escape() (Model, tea.Cmd) {
 		m.escAt = now
 		return m, nil
 	}
+	if m.condensing.busy() {
+		return m.stopCondensing()
+	}
+	m.condensing.asks = nil
 	m.notice, m.own.silent = "", false
 	if m.branch.edit.on() {
 		m = m.unamend()
@@ -327,6 +342,9 @@ func (m Model) interrupt() (Model, tea.Cmd, Intent) {
 	switch now := m.deps.Now(); {
 	case m.turn.active() && m.turn.phase != phaseStopping:
 		m, cmd := m.stopRun()
+		return m, cmd, Intent{}
+	case m.condensing.busy():
+		m, cmd := m.stopCondensing()
 		return m, cmd, Intent{}
 	case !m.box.Empty():
 		text := m.box.Text()

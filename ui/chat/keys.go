@@ -49,6 +49,12 @@ const (
 
 	actDetach = "chat.detach"
 
+	actNote     = "chat.note"
+	actResult   = "chat.result"
+	actPin      = "chat.pin"
+	actCondense = "chat.condense"
+	actLeave    = "chat.condense-not"
+
 	actTakeBack  = "chat.take-back"
 	actBringBack = "chat.bring-back"
 )
@@ -60,12 +66,16 @@ const (
 	offNoOpen = "no run is unfinished"
 	offOwner  = "this window owns the session"
 	offAsked  = "a decision is asked for; put it off first"
+	offSure   = "it is not asked whether to condense"
 )
 
 // Bindings are the chat's keys as they work now, for the footer, the help and
 // the key handler itself.
 func (m Model) Bindings() []render.Binding {
-	if m.branch.tree.Open() {
+	switch {
+	case m.over.open():
+		return m.overKeys()
+	case m.branch.tree.Open():
 		return m.branch.tree.Bindings(m.deps.Keys)
 	}
 	empty, open := "", ""
@@ -102,6 +112,8 @@ func (m Model) Bindings() []render.Binding {
 		b(actRetry, "retry it", "Running", 0, m.undecided(open), "r"),
 		b(actDrop, "drop it", "Running", 0, open, "d"),
 		b(actDecide, "decide what waits", "Running", 0, when(m.waits() && !m.ask.shown, decide.OffNone), "ctrl+x a"),
+		b(actCondense, "condense as it is asked", "Running", 0, when(m.confirms(), offSure), "y"),
+		b(actLeave, "do not condense", "Running", 0, when(m.confirms(), offSure), "n"),
 		b(actPageUp, "page up", "Reading", 0, "", "pgup"),
 		b(actPageDown, "page down", "Reading", 0, "", "pgdown"),
 		b(actHalfUp, "half a page up", "Reading", 0, "", "ctrl+pgup"),
@@ -116,6 +128,9 @@ func (m Model) Bindings() []render.Binding {
 		b(actRuns, "runs", "Going places", 0, "", "ctrl+x r"),
 		b(actRules, "permissions", "Going places", 0, "", "ctrl+x p"),
 		b(actUsed, "used in the answer", "Going places", 0, "", "ctrl+x m"),
+		b(actResult, "tool result", "Going places", 0, "", "ctrl+x v"),
+		b(actNote, "note of what was condensed", "Going places", 0, "", "ctrl+x c"),
+		b(actPin, "pin the message, or free it", "Going places", 0, "", "ctrl+x k"),
 		b(actTake, "take over", "Going places", 1, when(m.own.state == accessReader, offOwner), "ctrl+x t"),
 		b(actTree, "branches", "Going places", 0, when(m.stored, OffUnsaid), "ctrl+x g"),
 		b(actAmend, "edit the last message, resend", "Going places", 0, m.fixed(), "ctrl+x e"),

@@ -43,7 +43,7 @@ func (m Model) Leave() (Model, tea.Cmd, Intent) {
 		m.leaving.due = true
 		return m, nil, Intent{}
 	}
-	m = m.undistil()
+	m = m.undistil().uncondense()
 	m.leaving.under = true
 	rest, to := m.rest(), m.to()
 	return m, func() tea.Msg { return leftMsg{to, rest()} }, Intent{}

@@ -26,6 +26,9 @@ func (m Model) notices() []string {
 		}
 		add(w, keys)
 	}
+	if plan := m.condensing.asks; plan != nil && !m.turn.active() && !m.asks() {
+		add(plan.Words(), m.sureKeys(dot))
+	}
 	if m.own.state == accessReader {
 		add(m.readerWords(), "")
 	}
@@ -88,6 +91,17 @@ func (m Model) choices(dot string) string {
 	return b.String()
 }
 
+// sureKeys lists the keys that decide about condensing.
+func (m Model) sureKeys(dot string) string {
+	keys := ""
+	for _, c := range []struct{ action, word string }{{actCondense, "condenses"}, {actLeave, "leaves it"}} {
+		if k := m.keyOf(c.action); k != "" {
+			keys += dot + k + " " + c.word
+		}
+	}
+	return keys
+}
+
 // readerWords says who owns the session that is only looked at here, and how
 // to get it.
 func (m Model) readerWords() string {
@@ -137,5 +151,5 @@ func (m Model) keyOf(action string) string {
 // quietNotice reports whether the notice fits on the status line, which is
 // free then.
 func (m Model) quietNotice() bool {
-	return !m.turn.active() && !m.asks() && !m.branch.edit.on() && !strings.Contains(m.notice, "\n") && render.Width(m.notice) < m.width*2/3
+	return !m.turn.active() && !m.condensing.busy() && !m.asks() && !m.branch.edit.on() && !strings.Contains(m.notice, "\n") && render.Width(m.notice) < m.width*2/3
 }

@@ -22,6 +22,7 @@ type loadedMsg struct {
 	session *harness.Session // nil if it does not exist yet
 	records []harness.Record
 	parent  string // what the session is called that it was forked from
+	pins    []harness.Origin
 	err     error
 }
 
@@ -36,6 +37,9 @@ func (m Model) reload() tea.Cmd {
 			out.session = &s
 			if out.records, out.err = d.Transcript.Tail(ctx, id, 0, firstPage); out.err == nil {
 				out.parent, out.err = ParentName(ctx, d.Sessions, s)
+			}
+			if out.err == nil {
+				out.pins, out.err = Pins(ctx, d.Transcript, s)
 			}
 		case !errors.Is(err, harness.ErrNotFound):
 			out.err = err
@@ -57,7 +61,7 @@ func (msg loadedMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.session != nil {
 		m = m.describes(*msg.session)
 		m.parent = msg.parent
-		m = m.shows(msg.records, msg.session.Records)
+		m = m.withPins(msg.pins).shows(msg.records, msg.session.Records)
 		if len(msg.records) == 0 && m.goal.Record > 0 { // all was taken back
 			m = m.missed(m.goal)
 			m.goal = harness.Origin{}
@@ -79,6 +83,7 @@ func (m Model) shows(records []harness.Record, upTo int) Model {
 		m.learn(r)
 	}
 	m.pages.merge(records, upTo)
+	m = m.marked()
 	if m.width > 0 {
 		m.pages.settled(m.desk(), m.rows())
 	}
@@ -219,7 +224,11 @@ func (msg olderMsg) apply(m Model) (Model, tea.Cmd) {
 		m.learn(r)
 	}
 	m.pages.prepend(msg.records, msg.whole)
+	m = m.marked()
 	switch {
+	case m.cut.wanted:
+		m.cut.wanted = false
+		return m.toggleNote()
 	case m.goal.Record > 0:
 		if !m.pages.show(m.desk(), m.goal, m.rows()) {
 			m = m.missed(m.goal)

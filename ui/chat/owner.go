@@ -302,7 +302,7 @@ func (msg askedMsg) apply(m Model) (Model, tea.Cmd) {
 	if !msg.asked {
 		return m, again
 	}
-	m = m.undistil()
+	m = m.undistil().uncondense()
 	m.own.state = accessHanding
 	m.notice = "giving the session to " + msg.by.String()
 	rest := m.rest()
@@ -340,7 +340,7 @@ func (m Model) lost(err error) (Model, tea.Cmd) {
 
 // reader gives up the right to write.
 func (m Model) reader(now harness.Holder) Model {
-	m = m.undistil()
+	m = m.undistil().uncondense()
 	m.turning = m.turning && m.stored
 	m.own = ownership{state: accessReader, holder: now, looking: m.own.looking, again: m.own.again}
 	if m.turn.stop != nil {

@@ -12,6 +12,9 @@ type item struct {
 	// it stands behind.
 	quiet string
 	after harness.Origin
+	// retry says that the line is of a call that was to be made again.
+	retry bool
+	marks marks
 }
 
 // origin says where a record is. Of the session's own log the session is empty,
@@ -109,7 +112,7 @@ func (p *pages) put(rec harness.Record) {
 func (p *pages) replace(i int, rec harness.Record) {
 	p.items = append([]item(nil), p.items...)
 	p.nextID++
-	p.items[i] = item{id: p.nextID, rec: rec}
+	p.items[i] = item{id: p.nextID, rec: rec, marks: p.items[i].marks}
 }
 
 // settle gives the message that was just sent its record number.

@@ -16,13 +16,15 @@ type peekMsg struct {
 	partial *harness.Partial
 	waits   *harness.Run // a run that waits for a decision
 	run     *harness.Run // the run that has not ended
+	pins    []harness.Origin
+	pinned  bool // the pins were read
 	err     error
 }
 
 // peek reads the end of the conversation and the text that streams in another
 // window.
 func (m Model) peek() tea.Cmd {
-	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	ctx, d, to, id, known, head := m.ctx, m.deps, m.to(), m.session.ID, m.session.PinRecords, m.session.Head
 	return func() tea.Msg {
 		out := peekMsg{to: to}
 		s, err := d.Sessions.Get(ctx, id)
@@ -35,6 +37,12 @@ func (m Model) peek() tea.Cmd {
 		out.session = &s
 		if out.records, out.err = d.Transcript.Tail(ctx, id, 0, firstPage); out.err != nil {
 			return out
+		}
+		if s.PinRecords != known || s.Head < head { // a lower head is another branch
+			if out.pins, out.err = Pins(ctx, d.Transcript, s); out.err != nil {
+				return out
+			}
+			out.pinned = true
 		}
 		runs, err := d.Engine.List(ctx, harness.RunFilter{Session: id, Unfinished: true})
 		if err != nil {
@@ -79,6 +87,9 @@ func (msg peekMsg) apply(m Model) (Model, tea.Cmd) {
 	m.own.holder, m.own.waits, m.own.run = harness.Holder{}, msg.waits, msg.run
 	if msg.session.Owner != nil {
 		m.own.holder = *msg.session.Owner
+	}
+	if msg.pinned {
+		m = m.withPins(msg.pins)
 	}
 	m = m.shows(msg.records, msg.session.Records)
 	switch {

@@ -59,6 +59,7 @@ func (m Model) begin(text string) (Model, context.Context) {
 		live: newLive(m.deps.Markdown),
 	}
 	m.notice, m.failed = "", nil
+	m.condensing.asks = nil
 	m.escAt = time.Time{}
 	return m, ctx
 }

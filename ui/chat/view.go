@@ -40,7 +40,10 @@ func (m Model) View() string {
 	if m.small() {
 		return render.Truncate("the window is too small", m.width, "") + strings.Repeat("\n", m.height-1)
 	}
-	if m.branch.tree.Open() {
+	switch {
+	case m.over.open():
+		return m.overView()
+	case m.branch.tree.Open():
 		return m.branch.tree.View(m.treeLook())
 	}
 	if m.askWhole() {
@@ -60,7 +63,10 @@ func (m Model) View() string {
 
 // Cursor is the caret's place on the screen.
 func (m Model) Cursor() (x, y int, visible bool) {
-	if m.small() || m.branch.tree.Open() {
+	switch {
+	case !m.small() && m.over.pager != nil:
+		return m.over.pager.Cursor()
+	case m.small(), m.covered():
 		return 0, 0, false
 	}
 	if m.asks() {
@@ -168,7 +174,10 @@ func (m Model) status() string {
 		left = p.Muted.On(" " + count(m.others, "unfinished run") + ": /runs")
 	}
 	if !m.pages.follow {
-		right = o.Down + " "
+		if at := m.pages.top.item; at < len(m.pages.items) && m.pages.items[at].marks&markOut != 0 {
+			right = "not in context " + o.Dot + " "
+		}
+		right += o.Down + " "
 		if n := m.pages.fresh(m.desk()); n > 0 {
 			right += count(n, "new line") + " " + o.Dot + " "
 		}
@@ -186,10 +195,13 @@ func (m Model) status() string {
 // runLine says what the run does, for how long, and how to stop it.
 func (m Model) runLine() string {
 	t := m.turn
-	if !t.active() {
+	p, o := m.deps.Theme.Paints, m.deps.Theme.Ornaments
+	switch {
+	case m.condensing.busy() && !t.active():
+		return p.Accent.On(o.Running) + " " + m.condenseWords() + o.Ellipsis + p.Muted.On(" "+o.Dot+" esc stops")
+	case !t.active():
 		return ""
 	}
-	p, o := m.deps.Theme.Paints, m.deps.Theme.Ornaments
 	word := "waiting"
 	switch {
 	case t.phase == phaseStarting:

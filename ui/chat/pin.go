@@ -1,0 +1,334 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/chat/tree"
+	"cairn/ui/render"
+)
+
+const (
+	// pinPage is how many records are read at a time in search of pins.
+	pinPage = 200
+	// pinWidth is how much of a pinned message a list shows, in cells.
+	pinWidth = 60
+)
+
+// NoPins says that no message is pinned.
+const NoPins = "no message is pinned; /pin N pins one"
+
+// Pins are the messages that stay in the context of a session's branch whatever
+// is condensed, in the order of the conversation. Those of the session's own
+// log have no session.
+func Pins(ctx context.Context, t harness.Transcript, s harness.Session) ([]harness.Origin, error) {
+	if s.PinRecords == 0 {
+		return nil, nil
+	}
+	records, err := t.Tail(ctx, s.ID, 0, pinPage)
+	var pins []harness.Origin
+	decided := map[harness.Origin]bool{}
+	note := func(o harness.Origin, in harness.Record, on bool) {
+		if o.Session = cmp.Or(o.Session, in.In); o.Session == s.ID {
+			o.Session = ""
+		}
+		if !decided[o] && on {
+			pins = append(pins, o)
+		}
+		decided[o] = true
+	}
+	for seen := 0; err == nil && len(records) > 0; {
+		for _, r := range slices.Backward(records) {
+			switch r.Kind {
+			case harness.RecordPin:
+				var p harness.Pin
+				if err := json.Unmarshal(r.Data, &p); err != nil {
+					return nil, fmt.Errorf("pin record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
+				}
+				note(harness.Origin{Session: p.In, Record: p.Message}, r, !p.Off)
+				seen++
+			case harness.RecordCondensed:
+				c := condensedOf(r)
+				if c == nil {
+					return nil, fmt.Errorf("condensed record %d: %w", r.Seq, harness.ErrDamaged)
+				}
+				for _, o := range c.Pins {
+					note(o, r, true)
+				}
+				return inOrder(pins), nil
+			case harness.RecordReset:
+				return inOrder(pins), nil
+			default:
+			}
+		}
+		if seen >= s.PinRecords {
+			break
+		}
+		records, err = t.Before(ctx, s.ID, origin(records[0]), pinPage)
+	}
+	return inOrder(pins), err
+}
+
+// inOrder sorts places: those of other sessions are from before.
+func inOrder(all []harness.Origin) []harness.Origin {
+	slices.SortFunc(all, func(a, b harness.Origin) int {
+		own := func(o harness.Origin) int { return min(len(o.Session), 1) }
+		return cmp.Or(cmp.Compare(own(b), own(a)), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Record, b.Record))
+	})
+	return all
+}
+
+// PinRecord is the record that pins a message, or frees it.
+func PinRecord(o harness.Origin, off bool) (harness.Record, error) {
+	data, err := json.Marshal(harness.Pin{Message: o.Record, In: o.Session, Off: off})
+	if err != nil {
+		return harness.Record{}, fmt.Errorf("pin message %d: %w", o.Record, err)
+	}
+	return harness.Record{Kind: harness.RecordPin, Data: data}, nil
+}
+
+// Pinnable reports whether a record can be pinned: what somebody said in words.
+func Pinnable(r harness.Record) bool {
+	m := r.Message
+	return m != nil && m.Mark != harness.MarkNotice && m.Role != harness.RoleTool && strings.TrimSpace(m.Text()) != ""
+}
+
+// PinWords say that a message is pinned, or is not any more.
+func PinWords(o harness.Origin, off bool) string {
+	if off {
+		return messageWords(o) + " is pinned no longer"
+	}
+	words := "pinned " + messageWords(o) + ": it stays in the context whatever is condensed"
+	if o.Session == "" {
+		words += "; /unpin " + strconv.Itoa(o.Record) + " frees it"
+	}
+	return words
+}
+
+// messageWords names a message by its number.
+func messageWords(o harness.Origin) string {
+	words := "message " + strconv.Itoa(o.Record)
+	if o.Session != "" {
+		words += " of " + string(o.Session)
+	}
+	return words
+}
+
+// pin pins a message by its number, or the lowest one on screen, or frees it.
+func (m Model) pin(arg string, off bool) (Model, tea.Cmd) {
+	if why := m.fixed(); why != "" {
+		m.notice = why
+		return m, nil
+	}
+	if arg == "" {
+		r, ok := m.shownSaid(func(r harness.Record) bool { return !off || m.cut.pins[origin(r)] })
+		switch {
+		case ok:
+			return m.setPin(r, off)
+		case off:
+			m.notice = "no message on screen is pinned; /pins lists those that are"
+		default:
+			m.notice = "no message is on screen that can be pinned"
+		}
+		return m, nil
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
+	if err != nil || n < 1 {
+		m.notice = "write the number of a message after it, or nothing for the one on screen; details show the numbers"
+		return m, nil
+	}
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	return m, func() tea.Msg {
+		out := pinFoundMsg{to: to, n: n, off: off}
+		out.record, out.found, out.err = tree.Find(ctx, d.Transcript, id, harness.Origin{Record: n})
+		return out
+	}
+}
+
+// shownSaid is the lowest message on screen that can be pinned and that fits.
+func (m *Model) shownSaid(fits func(harness.Record) bool) (harness.Record, bool) {
+	first := m.pages.top.item
+	if m.pages.follow {
+		first = 0
+		if at, short := m.pages.bottom(m.desk(), m.rows()); !short {
+			first = at.item
+		}
+	}
+	for i := min(m.lowest(), len(m.pages.items)-1); i >= first; i-- {
+		if r := m.pages.items[i].rec; r.Seq > 0 && Pinnable(r) && fits(r) {
+			return r, true
+		}
+	}
+	return harness.Record{}, false
+}
+
+// togglePin pins the lowest message on screen, or frees it.
+func (m Model) togglePin() (Model, tea.Cmd) {
+	r, ok := m.shownSaid(func(harness.Record) bool { return true })
+	return m.pin("", ok && m.cut.pins[origin(r)])
+}
+
+// pinFoundMsg brings the message that is to be pinned.
+type pinFoundMsg struct {
+	to
+	n      int
+	off    bool
+	record harness.Record
+	found  bool
+	err    error
+}
+
+func (msg pinFoundMsg) apply(m Model) (Model, tea.Cmd) {
+	switch {
+	case msg.err != nil:
+		return m.trouble(msg.err)
+	case !msg.found:
+		m.notice = fmt.Sprintf("message %d is not on this branch", msg.n)
+	case !Pinnable(msg.record) && !msg.off:
+		m.notice = fmt.Sprintf("record %d holds no words that can be pinned", msg.n)
+	default:
+		return m.setPin(msg.record, msg.off)
+	}
+	return m, nil
+}
+
+// setPin stores that a message is pinned, or is not any more.
+func (m Model) setPin(r harness.Record, off bool) (Model, tea.Cmd) {
+	o := origin(r)
+	switch why := m.fixed(); {
+	case why != "":
+		m.notice = why
+		return m, nil
+	case m.cut.pins[o] != off:
+		m.notice = messageWords(o) + map[bool]string{false: " is pinned already", true: " is not pinned"}[off]
+		return m, nil
+	}
+	ctx, d, to, lease, at := m.ctx, m.deps, m.to(), m.own.lease, m.deps.Now()
+	return m, func() tea.Msg {
+		out := pinnedMsg{to: to, of: o, off: off}
+		rec, err := PinRecord(o, off)
+		if err == nil {
+			rec.At = at
+			out.records, err = d.Transcript.Append(ctx, lease, rec)
+		}
+		out.err = err
+		return out
+	}
+}
+
+// pinnedMsg says that a message is pinned, or is not any more.
+type pinnedMsg struct {
+	to
+	of      harness.Origin
+	off     bool
+	records []harness.Record
+	err     error
+}
+
+func (msg pinnedMsg) apply(m Model) (Model, tea.Cmd) {
+	if msg.err != nil {
+		return m.trouble(msg.err)
+	}
+	pins := maps.Clone(m.cut.pins)
+	if pins == nil {
+		pins = map[harness.Origin]bool{}
+	}
+	if pins[msg.of] = true; msg.off {
+		delete(pins, msg.of)
+	}
+	m.cut.pins = pins
+	for _, r := range msg.records {
+		m.pages.put(r)
+	}
+	m.notice = PinWords(msg.of, msg.off)
+	return m.marked(), m.describe()
+}
+
+// withPins takes the pinned messages as they were read.
+func (m Model) withPins(pins []harness.Origin) Model {
+	m.cut.pins = make(map[harness.Origin]bool, len(pins))
+	for _, o := range pins {
+		m.cut.pins[o] = true
+	}
+	return m
+}
+
+// listPins lists the pinned messages in the conversation.
+func (m Model) listPins() (Model, tea.Cmd) {
+	if !m.stored {
+		m.notice = NoPins
+		return m, nil
+	}
+	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	return m, func() tea.Msg {
+		lines, err := PinLines(ctx, d, id)
+		return pinsMsg{to, lines, err}
+	}
+}
+
+// pinsMsg brings the list of the pinned messages.
+type pinsMsg struct {
+	to
+	lines []string
+	err   error
+}
+
+func (msg pinsMsg) apply(m Model) (Model, tea.Cmd) {
+	switch {
+	case msg.err != nil:
+		return m.trouble(msg.err)
+	case len(msg.lines) == 0:
+		m.notice = NoPins
+		return m, nil
+	}
+	m.pages.add(item{quiet: "pinned, whatever is condensed:\n  " + strings.Join(msg.lines, "\n  ")})
+	m.pages.follow = true
+	return m, nil
+}
+
+// PinLines list the pinned messages of a session with how they begin, safe to
+// print.
+func PinLines(ctx context.Context, d Deps, id harness.SessionID) ([]string, error) {
+	s, err := d.Sessions.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	pins, err := Pins(ctx, d.Transcript, s)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]string, len(pins))
+	for i, o := range pins {
+		r, err := d.Transcript.Record(ctx, cmp.Or(o.Session, id), o.Record)
+		if err != nil {
+			return nil, fmt.Errorf("read pinned message %d: %w", o.Record, err)
+		}
+		who := "you"
+		if r.Message != nil && r.Message.Role == harness.RoleAssistant {
+			who = "cairn"
+		}
+		text := ""
+		if r.Message != nil {
+			text = strings.Join(strings.Fields(clip(r.Message.Text(), 4*pinWidth)), " ")
+		}
+		lines[i] = messageWords(o) + "  " + who + ": " + render.Truncate(render.SafeLine(text), pinWidth, d.ellipsis())
+	}
+	return lines, nil
+}
+
+// ellipsis says that something was cut; without a theme it is three dots.
+func (d Deps) ellipsis() string {
+	if d.Theme == nil {
+		return "..."
+	}
+	return d.Theme.Ornaments.Ellipsis
+}

@@ -31,8 +31,10 @@ type Member struct {
 // its author without a word. Members make one attempt, because the next member is
 // better than a wait.
 type Fallback struct {
-	// Members are asked in order. Those that do not read the files of the newest
-	// message are passed over.
+	// Members are asked in order. Passed over are those that do not read the files
+	// of the newest message, and those with a window that is certainly too small:
+	// the conversation would be condensed for the sake of a model that only stands
+	// in.
 	Members []Member
 	// SwitchAfter is the number of strikes; 0 means 1.
 	SwitchAfter int
@@ -141,12 +143,12 @@ func (f *Fallback) struck(m Member, e *Error) bool {
 }
 
 // order returns the members to ask: those not cooling, or all if all are, of
-// those that read the newest message.
+// those that the request is for.
 func (f *Fallback) order(r Request) []Member {
-	now := f.now()
+	now, size := f.now(), leastTokens(r)
 	var all, ready []Member
 	for _, m := range f.Members {
-		if !m.reads(r) {
+		if !m.reads(r) || m.Info.Window > 0 && size > m.Info.Window {
 			continue
 		}
 		all = append(all, m)
@@ -172,6 +174,29 @@ func (m Member) reads(r Request) bool {
 		}
 	}
 	return true
+}
+
+// tokenBytes is more than the bytes of a token in almost any text.
+const tokenBytes = 6
+
+// leastTokens is how many tokens a request has at least, about.
+func leastTokens(r Request) int {
+	n := len(r.System) + len(r.Context)
+	for _, t := range r.Tools {
+		n += len(t.Description) + len(t.Schema)
+	}
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			n += len(p.Text)
+			if p.Call != nil {
+				n += len(p.Call.Input)
+			}
+			if p.Result != nil {
+				n += len(p.Result.Text)
+			}
+		}
+	}
+	return n / tokenBytes
 }
 
 func (f *Fallback) health() *Health {

@@ -232,6 +232,25 @@ func TestMembersThatDoNotReadTheNewestFileArePassedOver(t *testing.T) {
 	}
 }
 
+func TestMembersWithTooSmallAWindowArePassedOver(t *testing.T) {
+	t.Parallel()
+	p := newTroupe()
+	p.fail["p/a"] = passing(0)
+	f := p.fallback("p/a", "p/b", "p/c")
+	f.Members[1].Info.Window = 1000
+	ask := func(n int, want ...string) {
+		t.Helper()
+		r := model.Request{System: strings.Repeat("s", n/2), Messages: []harness.Message{harness.UserText(strings.Repeat("x", n/2))}}
+		if who, _, _ := p.ask(t, f, r); who != want[len(want)-1] || !reflect.DeepEqual(p.asked, want) {
+			t.Errorf("%d bytes: %s, asked %v, want %v", n, who, p.asked, want)
+		}
+	}
+	ask(8000, "p/a", "p/c")
+	ask(4000, "p/b")
+	f.Members = f.Members[:2]
+	ask(8000, "p/a") // it is in a pause, and still the only one that can
+}
+
 func TestFallbackWithoutMembersIsAnError(t *testing.T) {
 	t.Parallel()
 	f := &model.Fallback{}

@@ -11,6 +11,7 @@ import (
 	"charm.land/fantasy"
 	sdk "charm.land/fantasy/providers/anthropic"
 
+	"cairn/harness"
 	"cairn/harness/model"
 	"cairn/harness/model/wire"
 )
@@ -99,10 +100,27 @@ func (o Options) options(r model.Request) fantasy.ProviderOptions {
 		limit = int64(r.MaxOutput)
 	}
 	budget := min(budgets[o.Effort], limit/2)
-	if budget < leastThinking {
+	if budget < leastThinking || begunWithout(r.Messages, o.Provider) {
 		return nil
 	}
 	return sdk.NewProviderOptions(&sdk.ProviderOptions{Thinking: &sdk.ThinkingProviderOption{BudgetTokens: budget}})
+}
+
+// begunWithout reports whether the turn goes on after calls and was begun without
+// reasoning of this provider's, as when another model began it. Asked for reasoning
+// by a number of tokens, the service refuses such a turn.
+func begunWithout(messages []harness.Message, provider string) bool {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Role != harness.RoleUser {
+			continue
+		}
+		if i+1 == len(messages) || len(messages[i+1].Parts) == 0 {
+			return false
+		}
+		first := messages[i+1].Parts[0]
+		return first.Kind != harness.PartThinking || first.Opaque == nil || first.Opaque.Provider != provider
+	}
+	return false
 }
 
 // tools puts the whole schemas into a request. The mark of the system prompt is

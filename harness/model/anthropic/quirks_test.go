@@ -145,3 +145,33 @@ func TestReasoningFitsTheReplyBudget(t *testing.T) {
 		t.Errorf("an effort by name: %s", body)
 	}
 }
+
+func TestATurnThatAnotherModelBeganGoesOnWithoutReasoning(t *testing.T) {
+	t.Parallel()
+	call := harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "c1", Name: "f", Input: json.RawMessage(`{}`)}}
+	thought := func(provider string) harness.Part {
+		return harness.Part{Kind: harness.PartThinking, Text: "hm", Opaque: &harness.Opaque{Provider: provider, Data: json.RawMessage(`{"signature":"c2VhbA=="}`)}}
+	}
+	result := harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "c1", Name: "f", Text: "ok"}}}}
+	step := func(parts ...harness.Part) []harness.Message {
+		return []harness.Message{harness.UserText("hi"), {Role: harness.RoleAssistant, Parts: parts}, result}
+	}
+	for name, c := range map[string]struct {
+		messages []harness.Message
+		thinks   bool
+	}{
+		"a new turn":        {append(step(call), harness.AssistantText("done"), harness.UserText("and?")), true},
+		"a step of its own": {step(thought("anthropic"), call), true},
+		"a foreign step":    {step(call), false},
+		"foreign reasoning": {step(thought("openai"), call), false},
+	} {
+		_, svc, err := ask(t, anthropic.Options{Effort: "high", MaxOutput: 64000}, model.Request{Messages: c.messages}, start, stopped("end_turn"), ended)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _, _ := svc.Last()
+		if got := strings.Contains(string(body), "budget_tokens"); got != c.thinks || modeltest.CheckAnthropic(body, 0) != nil {
+			t.Errorf("%s: reasoning %v in %s", name, got, body)
+		}
+	}
+}

@@ -54,7 +54,7 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 		base = BaseURL
 	}
 	t := &wire.Transport{
-		Provider: o.Provider, Base: o.HTTP, Secrets: []string{o.Key}, Rewrite: tools,
+		Provider: o.Provider, Base: o.HTTP, Secrets: []string{o.Key}, Rewrite: o.rewrite,
 		Auth: func(h http.Header) { h.Set("X-Goog-Api-Key", o.Key) },
 	}
 	p, err := sdk.New(sdk.WithGeminiAPIKey("none"), sdk.WithBaseURL(base+"/"), sdk.WithHTTPClient(t.Client()))
@@ -84,6 +84,15 @@ func (o Options) options(model.Request) fantasy.ProviderOptions {
 	}
 	yes := true
 	return fantasy.ProviderOptions{sdk.Name: &sdk.ProviderOptions{ThinkingConfig: &sdk.ThinkingConfig{IncludeThoughts: &yes}}}
+}
+
+// rewrite mends what the SDK builds.
+func (o Options) rewrite(body []byte, r model.Request) ([]byte, error) {
+	body, err := tools(body, r)
+	if err != nil || !wantsSignatures(o.Model) {
+		return body, err
+	}
+	return signed(body)
 }
 
 // tools puts the whole schemas into a request.

@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"cmp"
 	"encoding/base64"
 	"log"
 	"reflect"
@@ -20,7 +21,7 @@ func ask(t *testing.T, o gemini.Options, r model.Request, events ...string) (mod
 			a.Raw("data: " + e + "\n\n")
 		}
 	})
-	o.Model, o.Key, o.BaseURL = "gemini-x", "key-0123456789", svc.URL
+	o.Model, o.Key, o.BaseURL = cmp.Or(o.Model, "gemini-x"), "key-0123456789", svc.URL
 	m, err := gemini.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -117,5 +118,63 @@ func TestABrokenStreamIsNotLogged(t *testing.T) {
 	}
 	if out.Len() > 0 {
 		t.Errorf("logged %q", out.String())
+	}
+}
+
+func TestTokensOfToolsAreInput(t *testing.T) {
+	t.Parallel()
+	reply, _, err := ask(t, gemini.Options{}, model.Request{},
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":90,"toolUsePromptTokenCount":10,"cachedContentTokenCount":60,"candidatesTokenCount":13,"thoughtsTokenCount":7,"totalTokenCount":120}}`)
+	if want := (harness.Usage{Input: 100, CacheRead: 60, Output: 20, Reasoning: 7}); err != nil || reply.Usage != want {
+		t.Errorf("%v, %+v", err, reply.Usage)
+	}
+}
+
+func TestAMovingPictureThatCannotBeReadStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	huge := []byte("GIF89a\xff\xff\xff\xff\x00\x00\x00")
+	for name, data := range map[string][]byte{"broken": []byte("GIF89a"), "huge": huge, "no picture": []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;")} {
+		_, svc, err := ask(t, gemini.Options{}, model.Request{Messages: []harness.Message{{Role: harness.RoleUser, Parts: []harness.Part{
+			{Kind: harness.PartFile, File: &harness.File{Name: "a.gif", MediaType: "image/gif", Data: data}},
+		}}}}, `{"candidates":[{"finishReason":"STOP"}]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _, _ := svc.Last()
+		if !strings.Contains(string(body), base64.StdEncoding.EncodeToString(data)) || !strings.Contains(string(body), "image/gif") {
+			t.Errorf("%s: %s", name, body)
+		}
+	}
+}
+
+func TestCallsOfAnotherModelAreSentWithAWordForTheirSignature(t *testing.T) {
+	t.Parallel()
+	call := func(id string) harness.Part {
+		return harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: id, Name: "f", Input: []byte(`{}`)}}
+	}
+	result := func(id string) harness.Part {
+		return harness.Part{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: id, Name: "f", Text: "ok"}}
+	}
+	own := harness.Part{Kind: harness.PartThinking, Opaque: &harness.Opaque{Provider: "gemini", Data: []byte(`{"signature":"U2lnbmVk"}`)}}
+	r := model.Request{Messages: []harness.Message{
+		harness.UserText("hi"),
+		{Role: harness.RoleAssistant, Parts: []harness.Part{{Kind: harness.PartText, Text: "I look."}, call("c1"), call("c2")}},
+		{Role: harness.RoleTool, Parts: []harness.Part{result("c1"), result("c2")}},
+		{Role: harness.RoleAssistant, Parts: []harness.Part{own, call("c3"), call("c4")}},
+		{Role: harness.RoleTool, Parts: []harness.Part{result("c3"), result("c4")}},
+	}}
+	for name, want := range map[string][][]string{
+		"gemini-3-pro-preview": {{"skip_thought_signature_validator"}, {"U2lnbmVk"}},
+		"gemini-2.5-pro":       {nil, {"U2lnbmVk"}},
+	} {
+		_, svc, err := ask(t, gemini.Options{Model: name}, r, `{"candidates":[{"finishReason":"STOP"}]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _, _ := svc.Last()
+		got, err := modeltest.Gemini{}.Request(body)
+		if err != nil || !reflect.DeepEqual([][]string{got.Turns[1].Seals, got.Turns[3].Seals}, want) || modeltest.CheckGemini(body, 0) != nil {
+			t.Errorf("%s: %v, %s", name, err, body)
+		}
 	}
 }

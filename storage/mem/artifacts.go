@@ -107,22 +107,38 @@ type blobs interface {
 	put(b rules.Bytes) error
 	// get returns a copy of what has a name.
 	get(name string) ([]byte, error)
+	// close forgets them; nothing can be put or got after it.
+	close() error
 }
 
 // inMemory are blobs in memory.
-type inMemory map[string][]byte
+type inMemory struct {
+	all    map[string][]byte
+	closed bool
+}
 
-func (m inMemory) put(b rules.Bytes) error {
-	if _, ok := m[b.SHA256]; !ok {
-		m[b.SHA256] = bytes.Clone(b.Data)
+func (m *inMemory) put(b rules.Bytes) error {
+	if m.closed {
+		return harness.ErrClosed
+	}
+	if _, ok := m.all[b.SHA256]; !ok {
+		m.all[b.SHA256] = bytes.Clone(b.Data)
 	}
 	return nil
 }
 
-func (m inMemory) get(name string) ([]byte, error) {
-	data, ok := m[name]
-	if !ok {
+func (m *inMemory) get(name string) ([]byte, error) {
+	data, ok := m.all[name]
+	switch {
+	case m.closed:
+		return nil, harness.ErrClosed
+	case !ok:
 		return nil, harness.ErrNotFound
 	}
 	return bytes.Clone(data), nil
+}
+
+func (m *inMemory) close() error {
+	m.all, m.closed = nil, true
+	return nil
 }

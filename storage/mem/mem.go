@@ -66,7 +66,7 @@ func New(now func() time.Time) *Store {
 		usage:          map[string]map[string]harness.Usage{},
 		limits:         map[string]harness.LearnedLimits{},
 		watchers:       map[chan struct{}]bool{},
-		blobs:          inMemory{},
+		blobs:          &inMemory{all: map[string][]byte{}},
 		suggestionKeys: map[string]string{},
 		facts:          newShelf[harness.Fact]("f"),
 		notes:          newShelf[harness.Note]("n"),

@@ -8,19 +8,27 @@ import (
 	"cairn/storage/mem"
 )
 
-func open(*testing.T) harnesstest.Stores {
+func open(t *testing.T) harnesstest.Stores {
+	t.Helper()
+	s, _ := stores(t)
+	return s
+}
+
+// stores are the contracts of a new store.
+func stores(t *testing.T) (harnesstest.Stores, *mem.Store) {
+	t.Helper()
 	clock := harnesstest.NewClock()
 	st := mem.New(clock.Now)
-	var stores func() harnesstest.Stores
-	stores = func() harnesstest.Stores {
+	var again func() harnesstest.Stores
+	again = func() harnesstest.Stores {
 		return harnesstest.Stores{
 			Sessions: st.Sessions(), Transcript: st.Transcript(), Owners: st.Owners(), Drafts: st.Drafts(), Prompts: st.Prompts(),
 			Facts: st.Facts(), Notes: st.Notes(), Searcher: st.Searcher(), Watcher: st, Grants: st.Grants(), Inbox: st.Inbox(), Ledger: st.Ledger(), Limits: st.Limits(),
 			Artifacts: st.Artifacts(), Spending: st.Spending(), Clock: clock,
-			Reopen: func() harnesstest.Stores { st.Abandon(); return stores() },
+			Reopen: func() harnesstest.Stores { st.Abandon(); return again() },
 		}
 	}
-	return stores()
+	return again(), st
 }
 
 func openJournal(*testing.T) runtest.Stores {

@@ -52,32 +52,26 @@ func (m *sizes) leftOutBudget() int { return min(m.window/leftOutShare, leftOutL
 // pick chooses within a budget. Pinned messages that would be left out move in
 // front, which leaves less for the others, so it is done until nothing moves.
 func (m *sizes) pick(v View, budget int) selection {
-	for moved := -1; ; {
+	for moved := 0; ; {
 		s := selection{note: Note(v.Condensed, len(v.Pins)), gap: v.Gap}
 		rest := budget
 		if s.note != nil {
 			rest -= estimate(s.note)
 		}
 		front := slices.Clone(v.Pins)
-		cut := len(v.Items)
-		if moved >= 0 {
-			cut = moved
-			for _, it := range v.Items[:cut] {
-				if it.Pinned {
-					front = append(front, it)
-				}
+		for _, it := range v.Items[:moved] {
+			if it.Pinned {
+				front = append(front, it)
 			}
 		}
 		rest -= s.front(front, rest*pinShare/100)
-		n := len(v.Items)
 		kept, fits := window(v.Items, rest)
-		from := max(n-kept, moved)
-		if moved < 0 && anyPinned(v.Items[:from]) || moved >= 0 && anyPinned(v.Items[min(moved, from):from]) {
-			moved = max(moved, from)
-			continue
+		from := max(len(v.Items)-kept, moved)
+		if !anyPinned(v.Items[moved:from]) {
+			s.take(v, from, fits, rest)
+			return s
 		}
-		s.take(v, from, fits, rest)
-		return s
+		moved = from
 	}
 }
 

@@ -37,13 +37,6 @@ func (l *life) must(err error) {
 	}
 }
 
-func (l *life) session() harness.Session {
-	l.Helper()
-	s, err := l.st.Sessions().Get(l.Context(), l.lease.Session)
-	l.must(err)
-	return s
-}
-
 func (l *life) add(r harness.Record) harness.Record {
 	l.Helper()
 	got, err := l.st.Transcript().Append(l.Context(), l.lease, r)

@@ -146,19 +146,12 @@ func (c *Sessions) store(ctx context.Context, l harness.Lease, t *talk, condense
 		return fmt.Errorf("write a condensing: %w", err)
 	}
 	// What was paid for is kept, also if nobody waits any more.
-	stored, err := c.Transcript.Append(context.WithoutCancel(ctx), l, harness.Record{At: c.now(), Kind: harness.RecordCondensed, Data: data})
+	stored, err := c.Transcript.Append(context.WithoutCancel(ctx), l, harness.Record{At: c.Now(), Kind: harness.RecordCondensed, Data: data})
 	if err != nil {
 		return fmt.Errorf("condense session %s: %w", l.Session, err)
 	}
 	t.in.History = append(t.in.History, stored...)
 	return nil
-}
-
-func (c *Sessions) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
-	}
-	return time.Now()
 }
 
 // talk is a session with the model that it talks to.
@@ -177,7 +170,7 @@ func (c *Sessions) talk(ctx context.Context, id harness.SessionID) (*talk, error
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{session: s, now: c.now}
+	t := &talk{session: s, now: c.Now}
 	var info model.Info
 	if t.model, info, t.name, err = c.Model(ctx, s); err != nil {
 		return nil, err

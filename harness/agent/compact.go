@@ -58,7 +58,7 @@ func (t *Turn) condense(ctx context.Context, c loop.CallModel, out memory.Out) (
 func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Step, out memory.Out, err error) (stored bool, _ error) {
 	var large *condense.LargeError
 	var fixed *condense.FixedError
-	reason := ""
+	var reason string
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()

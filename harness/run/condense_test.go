@@ -141,7 +141,8 @@ func (a *archive) engine(journal run.Journal) *run.Local {
 	for _, name := range []string{"look", "peek"} {
 		tl, err := tool.New(name, "looks", func(_ context.Context, _ tool.Call, in struct {
 			Step int `json:"step"`
-		}) (string, error) {
+		},
+		) (string, error) {
 			return fmt.Sprintf("seen at step %d", in.Step), nil
 		}, tool.WithReplay(tool.Safe), tool.WithPermission(tool.Allow))
 		if err = errors.Join(err, set.Add(tl)); err != nil {

@@ -274,5 +274,8 @@ func (m Model) listHints() []string {
 			parts = append(parts, p.Key.On(key)+" "+p.Muted.On(b.Help))
 		}
 	}
+	if m.tray.More() {
+		parts = append([]string{p.Warning.On("near files only; @dir/ lists more")}, parts...)
+	}
 	return parts
 }

@@ -248,6 +248,10 @@ func (t Tray) Rows(theme *themes.Theme, width, height int) []string {
 	return out
 }
 
+// More reports whether there are files that the list does not have: those that are
+// far away.
+func (t Tray) More() bool { return t.list.more }
+
 // Height is how many rows the list takes of those there are.
 func (t Tray) Height(most int) int {
 	if !t.Open() {

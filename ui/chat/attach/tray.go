@@ -260,7 +260,8 @@ func (t Tray) Line(theme *themes.Theme, width int) string {
 		}
 		room := width - used - 2
 		if i > 0 && render.Width(text)+render.Width(more) > room {
-			return line + theme.Paints.Muted.On(fmt.Sprintf(" +%d", len(t.chips)-i))
+			line += theme.Paints.Muted.On(fmt.Sprintf(" +%d", len(t.chips)-i))
+			break
 		}
 		text = render.Truncate(text, max(room-render.Width(more), 1), theme.Ornaments.Ellipsis)
 		line += "  " + paint.On(text)

@@ -99,7 +99,7 @@ func (s *selection) front(pins []Item, budget int) (used int) {
 
 // take takes the items from an index on.
 func (s *selection) take(v View, from int, fits bool, budget int) {
-	s.dropped = v.Before
+	s.dropped = v.Before + v.beyond
 	for _, it := range v.Items[:from] {
 		if !it.Pinned {
 			s.dropped++

@@ -74,8 +74,8 @@ type Out struct {
 	Cleared int
 	// Estimate is the request's size in tokens, without the reply, corrected by
 	// what the provider counted before. Full is the size it would have if nothing
-	// were left out of what was given; of a history far larger than the window
-	// only that it is. A request whose Full reaches Trigger is to be condensed.
+	// were left out of what was given; of a history far larger than the window it
+	// tells only that it is. A request whose Full reaches Trigger is to be condensed.
 	Estimate, Full, Trigger int
 	// Sent has the size by its parts, not corrected; Ratio is what corrects it.
 	Sent  harness.Sent
@@ -95,7 +95,7 @@ func (c *Composer) Compose(ctx context.Context, in In) (Out, error) {
 	if err := ctx.Err(); err != nil {
 		return Out{}, err
 	}
-	v, err := Look(in)
+	v, err := look(in, windowOf(in.Info)*lookShare/100)
 	if err != nil {
 		return Out{}, fmt.Errorf("compose request of session %s: %w", in.Session, err)
 	}

@@ -10,8 +10,9 @@ const (
 	// triggerShare is the part of the room for a request, in percent, at which old
 	// messages are condensed.
 	triggerShare = 80
-	// fullWindows is up to how many windows the size of what was given is counted.
-	fullWindows = 4
+	// lookShare is how many of the newest tokens are looked at for a request, in
+	// percent of the window: more could not fit whatever the provider counts.
+	lookShare = 150
 	// leastCounted is the least size of a request, in tokens, whose count by the
 	// provider says how far off the estimate is, and maxSearch how many records
 	// back one is looked for.
@@ -48,7 +49,7 @@ func measure(in In, v View, context string) sizes {
 		pinned := pinnedMessage(v.Pins[i].Message)
 		m.items += estimate(&pinned)
 	}
-	for i := len(v.Items) - 1; i >= 0 && m.items <= fullWindows*m.window; i-- {
+	for i := range v.Items {
 		m.items += v.Items[i].Size()
 	}
 	m.full = m.fixed() + m.note + m.items

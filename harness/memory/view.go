@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"cairn/harness"
@@ -49,31 +50,27 @@ type View struct {
 	// Gap says that there are messages before Items that were not given and that
 	// nothing stands for.
 	Gap bool
+
+	// beyond counts the messages before Items that are more than a request could
+	// have, without pinned ones.
+	beyond int
 }
 
 // Look finds the messages of the context: those after the last reset, or those
 // that the last condensing kept.
-func Look(in In) (View, error) {
+func Look(in In) (View, error) { return look(in, math.MaxInt) }
+
+// look does so for the newest messages: as many as take most tokens and begin with
+// one of the user, and some before, of which the model is told.
+func look(in In, most int) (View, error) {
 	f, err := inForce(in)
 	if err != nil {
 		return View{}, err
 	}
-	v := View{Condensed: f.condensed, Gap: f.gap, Items: make([]Item, 0, len(in.History)-f.floor+len(in.Turn))}
+	v := View{Condensed: f.condensed, Gap: f.gap}
 	pinned := make(map[harness.Origin]bool, len(in.Pinned))
 	for i := range in.Pinned {
 		pinned[origin(in, &in.Pinned[i])] = true
-	}
-	for i := range in.History {
-		r := &in.History[i]
-		switch {
-		case r.Kind != harness.RecordMessage || r.Message == nil:
-		case i < f.floor:
-			if !pinned[origin(in, r)] {
-				v.Before++
-			}
-		default:
-			v.Items = append(v.Items, Item{Message: r.Message, At: origin(in, r)})
-		}
 	}
 	for i := range in.Turn {
 		it := Item{Message: &in.Turn[i], Turn: true}
@@ -84,15 +81,69 @@ func Look(in In) (View, error) {
 		}
 		v.Items = append(v.Items, it)
 	}
+	used, begun := v.sum()
+	slices.Reverse(v.Items)
+	for i, extra := len(in.History)-1, 0; i >= 0; i-- {
+		r := &in.History[i]
+		if r.Kind != harness.RecordMessage || r.Message == nil {
+			continue
+		}
+		if begun && used > most {
+			extra++
+		}
+		if i < f.floor || extra > leftOutLines {
+			if len(pinned) == 0 || !pinned[origin(in, r)] {
+				v.count(i < f.floor)
+			}
+			continue
+		}
+		it := Item{Message: r.Message, At: origin(in, r)}
+		used, begun = used+it.sizeUpTo(most), begun || opens(r.Message)
+		v.Items = append(v.Items, it)
+	}
+	slices.Reverse(v.Items)
 	v.pin(in)
 	v.prune()
 	for i := range v.Items {
-		v.Items[i].Message = readable(v.Items[i].Message, in.Info)
+		v.Items[i].read(in)
 	}
 	for i := range v.Pins {
-		v.Pins[i].Message = readable(v.Pins[i].Message, in.Info)
+		v.Pins[i].read(in)
 	}
 	return v, nil
+}
+
+// sum is what the items take, and whether one is of the user.
+func (v *View) sum() (used int, begun bool) {
+	for i := range v.Items {
+		used += v.Items[i].Size()
+		begun = begun || opens(v.Items[i].Message)
+	}
+	return used, begun
+}
+
+// count counts a message that is not among the items.
+func (v *View) count(before bool) {
+	if before {
+		v.Before++
+	} else {
+		v.beyond++
+	}
+}
+
+// sizeUpTo is the size, unless nobody asks for it.
+func (it *Item) sizeUpTo(most int) int {
+	if most == math.MaxInt {
+		return 0
+	}
+	return it.Size()
+}
+
+// read replaces the files that the model cannot be given.
+func (it *Item) read(in In) {
+	if m := readable(it.Message, in.Info); m != it.Message {
+		it.Message, it.size = m, 0
+	}
 }
 
 // pin marks what is pinned and takes up what of it is before the items.
@@ -128,6 +179,7 @@ func (v *View) prune() {
 	for i := range v.Items[:v.Pruned] {
 		if it := &v.Items[i]; !it.Pinned {
 			it.Message, _ = Pruned(it.Message)
+			it.size = 0
 		}
 	}
 }

@@ -8,12 +8,14 @@ import (
 )
 
 // minReply is the least number of tokens kept for a reply, and margin what a
-// request must leave beside it because its size is only estimated. replyShare is
-// the part of a window that is kept for a reply at most if none was cut.
+// request must leave beside it because its size is only estimated. mostReply is
+// kept for a reply at most if nobody asks for more, and replyShare the part of a
+// window if none was cut.
 const (
 	minReply     = 1_024
 	margin       = 1_024
 	defaultReply = 8_192
+	mostReply    = 32_000
 	replyShare   = 4
 )
 
@@ -85,7 +87,7 @@ func opens(m *harness.Message) bool {
 func replyBudget(maxOutput, grow int, info model.Info) int {
 	reply := maxOutput
 	if reply <= 0 {
-		reply = info.MaxOutput
+		reply = min(info.MaxOutput, mostReply)
 	}
 	if reply <= 0 {
 		reply = defaultReply

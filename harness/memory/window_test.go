@@ -167,6 +167,7 @@ func TestReplyBudget(t *testing.T) {
 	}{
 		"asked for":                       {500, 0, model.Info{Window: 10_000, MaxOutput: 4_000}, 500},
 		"the model's own":                 {0, 0, model.Info{Window: 100_000, MaxOutput: 4_000}, 4_000},
+		"no more than is usual":           {0, 0, model.Info{Window: 1_000_000, MaxOutput: 128_000}, mostReply},
 		"unknown":                         {0, 0, model.Info{}, defaultReply},
 		"a quarter of a window":           {0, 0, model.Info{Window: 16_000, MaxOutput: 8_000}, 4_000},
 		"also if it is what is asked for": {8_000, 0, model.Info{Window: 16_000, MaxOutput: 8_000}, 4_000},

@@ -71,6 +71,7 @@ func TestNotes(t *testing.T, open Open) {
 // TestSearcher tests a [harness.Searcher].
 func TestSearcher(t *testing.T, open Open) {
 	t.Parallel()
+	run(t, "what was condensed is found, and the note is not", open, testSearchCondensed)
 	run(t, "messages of all sessions are found unless deleted", open, func(t *testing.T, s Stores) {
 		say(t, s, acquire(t, s, "a"), "How do I rotate the Café logs?", "Use logrotate, weekly.")
 		say(t, s, acquire(t, s, "b"), strings.Repeat("lorem ipsum ", 100)+" the turnstile "+strings.Repeat("dolor sit ", 100), "今日はしりとりをした")

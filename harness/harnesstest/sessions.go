@@ -27,6 +27,7 @@ func TestSessions(t *testing.T, open Open) {
 			t.Fatalf("counts of %+v", got)
 		}
 	})
+	run(t, "records of pins are counted", open, testPinRecords)
 	run(t, "the first write stores what the lease says", open, func(t *testing.T, s Stores) {
 		meta := harness.Session{ID: "a-b", TypedAs: "A b", Dir: "/src", Model: "x/y", System: "Be short.", Title: "Mine"}
 		l := value[harness.Lease](t)(s.Owners.Acquire(ctx(t), meta, harness.Holder{}))

@@ -12,6 +12,7 @@ import (
 // TestTranscript tests a [harness.Transcript].
 func TestTranscript(t *testing.T, open Open) {
 	t.Parallel()
+	run(t, "a condensing is no message", open, testCondensedRecord)
 	run(t, "records are numbered, linked and kept", open, func(t *testing.T, s Stores) {
 		l := acquire(t, s, "a")
 		added := say(t, s, l, "one", "two")

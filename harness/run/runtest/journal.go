@@ -39,6 +39,7 @@ func TestJournal(t *testing.T, open func(t *testing.T) Stores) {
 		"partial text stays until its answer":           testPartial,
 		"a rewound message is out of the context":       testRewind,
 		"a condensing is a record of the conversation":  testCondensed,
+		"the bytes of files are kept apart":             testFiles,
 		"a lost lease writes nothing":                   testLost,
 		"a run whose owner died is interrupted":         testInterrupted,
 		"usage adds up":                                 testUsage,

@@ -109,11 +109,16 @@ func (w *scriptWorld) deciding(s Setup) (harness.Engine, error) {
 	rules := policy.Rules{
 		Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Grants: w.store.Grants(), Interactive: s.Interactive, Mode: p.Mode,
 	}
+	spend := &policy.Budget{Spending: w.store.Spending(), Limits: s.Config.Spending, Now: w.now}
 	return run.NewLocal(run.Options{
 		Journal: w.store.Journal(), Transcript: w.store.Transcript(), Grants: w.store.Grants(), Engine: "memory", Now: w.now,
 		Steps: func(_ context.Context, c harness.RunConfig) (agent.Steps, error) {
+			info := model.Info{ID: c.Model}
+			if s.Config.Spending.Any() {
+				info = s.Environment().Catalogue.Info(c.Model)
+			}
 			return agent.Steps{
-				Model: doing{}, Info: model.Info{ID: c.Model}, Tools: set, Now: w.now, Policy: rules,
+				Model: doing{}, Info: info, Tools: set, Budget: spend, Now: w.now, Policy: rules,
 				Compose: (&memory.Composer{}).Compose,
 			}, nil
 		},

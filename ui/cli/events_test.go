@@ -76,7 +76,7 @@ func samples() []harness.Event {
 		}),
 		e(harness.EventUncertain, func(x *harness.Event) { x.Seq, x.Call, x.Pending = 8, call, uncertain }),
 		e(harness.EventDecided, func(x *harness.Event) { x.Seq, x.Call, x.Text = 8, call, "approved by ada (chat)" }),
-		e(harness.EventCondensed, func(x *harness.Event) { 
+		e(harness.EventCondensed, func(x *harness.Event) {
 			x.Seq, x.Record, x.Text = 9, 41, "24 messages were condensed"
 			x.Condensed = &harness.Condensed{
 				Note: "## Facts\nThe port is 8080.", Kept: 30, In: "p2rent0000", Pruned: &harness.Origin{Session: "p2rent0000", Record: 20},

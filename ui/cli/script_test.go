@@ -27,6 +27,8 @@ import (
 //	exits N cairn ARGS... runs it, and it must end with that exit code
 //	input FILE            is the next program's standard input; none otherwise
 //	holds ID AMOUNT       holds money for a call of a session
+//	talks ID N WORD       leaves a session with N turns of 400 tokens or so
+//	keeps ID FILE         leaves a result in a session that is kept apart: $SUM, $SHORT
 //	hold ID               makes somebody else own a session
 //	halt ID               leaves a stopped run in a session: $RUN, beginning with $START
 //	waiting ID TEXT       leaves a run that waits for decisions, and the real engine: $RUN, $CALL1, $DIGEST
@@ -85,7 +87,8 @@ func TestScripts(t *testing.T) {
 				world(ts).input, world(ts).typed = ts.ReadFile(args[0]), true
 			},
 			"suggest": fileSuggestions,
-			"halt":    halt, "waiting": waiting, "crash": crash,
+			"talks":   talks, "keeps": keeps,
+			"halt": halt, "waiting": waiting, "crash": crash,
 			"real":   func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).decides = true },
 			"damage": func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).damaged = harness.ErrDamaged },
 			"tty":    func(ts *testscript.TestScript, _ bool, _ []string) { world(ts).tty = true },
@@ -176,6 +179,7 @@ func (w *scriptWorld) wire() Wire {
 			}
 			return &fakeEngine{store: st, now: s.Now}, nil
 		},
+		NewCondenser: func(_ context.Context, c ChatSetup) (Condenser, error) { return w.condenser(c), nil },
 		Models: func(_ context.Context, s Setup) (Models, error) {
 			if s.Getenv("ANTHROPIC_API_KEY") != "" {
 				return fakeModels{def: "anthropic/claude-test"}, nil

@@ -12,9 +12,15 @@ import (
 
 // sessionsCommand is `cairn sessions`.
 func (a *app) sessionsCommand() *cobra.Command {
-	return group("sessions", "List, show, fork, export, import, rename, edit, delete and restore sessions",
+	all := []*cobra.Command{
 		a.sessionsList(), a.sessionsShow(), a.sessionsFork(), a.sessionsExport(), a.sessionsImport(),
-		a.sessionsRename(), a.sessionsEdit(), a.sessionsRemove(), a.sessionsRestore())
+		a.sessionsRename(), a.sessionsEdit(), a.sessionsPin(), a.sessionsUnpin(),
+	}
+	if a.wire.NewCondenser != nil {
+		all = append(all, a.sessionsCompact())
+	}
+	return group("sessions", "List, show, fork, export, import, rename, edit, condense, delete and restore sessions",
+		append(all, a.sessionsRemove(), a.sessionsRestore())...)
 }
 
 func (a *app) sessionsList() *cobra.Command {

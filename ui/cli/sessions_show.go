@@ -24,22 +24,34 @@ type shown struct {
 	Records []harness.Record `json:"records"`
 	// Branch are the numbers of those on screen, oldest first.
 	Branch []int `json:"branch"`
+	// Away are the messages of the branch that models do not get to see any more,
+	// because they are condensed, and Pinned those that stay whatever is. Messages
+	// of its own log have no session.
+	Away   []harness.Origin `json:"not_in_context,omitempty"`
+	Pinned []harness.Origin `json:"pinned,omitempty"`
 	// Runs are the session's runs, newest first, with their partial text.
 	Runs []harness.Run `json:"runs"`
+
+	standing standing
 }
 
 func (a *app) sessionsShow() *cobra.Command {
 	var tree bool
+	var result string
 	cmd := &cobra.Command{
-		Use: "show SESSION", Short: "Print a conversation",
+		Use: "show SESSION", Short: "Print a conversation, or a large result in it",
 		Long: `Print a conversation as it is on screen; in a fork with what was said before, each
 message with the session that it is in. With --tree: a line for each message on
 every branch, those on screen marked with "*" and the others further in, and the
 forks that leave after it. With --json: all records of all branches, and the runs with the text that was
-streamed and is no message yet.`,
+streamed and is no message yet. Messages that are condensed are marked as not in
+context; the note that stands for them is printed where it was written. With
+--result: the whole of a large result or of an attached file, by its id or the
+first 12 digits of that.`,
 		Args: exactly(1, "the id or title of a session"),
 	}
 	cmd.Flags().BoolVar(&tree, "tree", false, "print the tree of all branches, a line a message")
+	cmd.Flags().StringVar(&result, "result", "", "print the large result or the file with this `ID`")
 	cmd.RunE = runner(func(ctx context.Context, args []string) error {
 		st, err := a.reading(ctx)
 		if err != nil {
@@ -48,6 +60,9 @@ streamed and is no message yet.`,
 		s, err := findSession(ctx, st, args[0])
 		if err != nil {
 			return err
+		}
+		if cmd.Flags().Changed("result") {
+			return a.printArtifact(ctx, st, s.ID, result)
 		}
 		doc, err := show(ctx, st, s)
 		if err != nil {
@@ -79,6 +94,10 @@ func show(ctx context.Context, st Store, s harness.Session) (shown, error) {
 		}
 		doc.Branch = append(doc.Branch, r.Seq)
 	}
+	if doc.standing, err = standingOf(ctx, st, s, branch); err != nil {
+		return doc, err
+	}
+	doc.mark(branch)
 	log, err := st.Transcript.Log(ctx, s.ID, 0, 0)
 	if err != nil {
 		return doc, fmt.Errorf("read session %s: %w", s.ID, err)
@@ -102,6 +121,22 @@ func show(ctx context.Context, st Store, s harness.Session) (shown, error) {
 	return doc, nil
 }
 
+// mark lists which messages are pinned, and which are not in the context.
+func (doc *shown) mark(branch []harness.Record) {
+	for _, r := range branch {
+		if r.Kind != harness.RecordMessage {
+			continue
+		}
+		at := harness.Origin{Session: r.In, Record: r.Seq}
+		if doc.standing.pinned[at] {
+			doc.Pinned = append(doc.Pinned, at)
+		}
+		if !doc.standing.here[at] {
+			doc.Away = append(doc.Away, at)
+		}
+	}
+}
+
 // printSession prints a conversation for people.
 func (a *app) printSession(doc shown) {
 	s := doc.Session
@@ -119,7 +154,7 @@ func (a *app) printSession(doc shown) {
 	}
 	a.out.line("%s", about)
 	for _, r := range doc.Inherited {
-		a.printRecord(r)
+		a.printRecord(r, doc.standing)
 	}
 	on := make(map[int]bool, len(doc.Branch))
 	for _, seq := range doc.Branch {
@@ -127,7 +162,7 @@ func (a *app) printSession(doc shown) {
 	}
 	for _, r := range doc.Records {
 		if on[r.Seq] {
-			a.printRecord(r)
+			a.printRecord(r, doc.standing)
 		}
 	}
 	for _, r := range slices.Backward(doc.Runs) {
@@ -139,7 +174,10 @@ func (a *app) printSession(doc shown) {
 }
 
 // printRecord prints one record, or nothing if it is none for people.
-func (a *app) printRecord(r harness.Record) {
+func (a *app) printRecord(r harness.Record, s standing) {
+	if r.Kind == harness.RecordCondensed {
+		a.printCondensed(r, s)
+	}
 	m := r.Message
 	if m == nil || m.Mark == harness.MarkNotice {
 		return
@@ -152,7 +190,7 @@ func (a *app) printRecord(r harness.Record) {
 		who = m.Name
 	}
 	var about []string
-	for _, part := range []string{string(m.Mark), m.Model, a.when(r.At)} {
+	for _, part := range []string{string(m.Mark), s.words(r), m.Model, a.when(r.At)} {
 		if part != "" {
 			about = append(about, part)
 		}
@@ -167,7 +205,7 @@ func (a *app) printRecord(r harness.Record) {
 		case p.Result != nil:
 			a.block(p.Result.Text)
 		case p.File != nil:
-			a.block(fmt.Sprintf("(file %s, %s)", p.File.Name, p.File.MediaType))
+			a.block(fileWords(*p.File))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"cairn/harness"
+	"cairn/harness/agent"
 )
 
 // verdict turns how the run rests into an error with an exit code, nil if it
@@ -64,11 +65,11 @@ func (p *printing) lost(r harness.Result) string {
 	return text
 }
 
-// failedCode is the exit code of a failed run: 4 unless the reason lies on
-// this machine and not with the model's provider.
+// failedCode is the exit code of a failed run: 4 if the reason lies with the
+// model's provider and not on this machine.
 func failedCode(kind string) int {
 	switch kind {
-	case storeKind, "internal", "closed", "spending_limit":
+	case storeKind, "internal", "closed", "tool", agent.KindSpending, agent.KindExtension:
 		return ExitFailed
 	case "lost":
 		return ExitBusy

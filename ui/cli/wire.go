@@ -63,6 +63,9 @@ type Wire struct {
 	StorePath func(dir string) string
 	// NewEngine makes what executes runs. The caller closes it.
 	NewEngine func(ctx context.Context, s Store, setup Setup) (harness.Engine, error)
+	// NewCondenser makes what condenses the conversations of a store, with the model
+	// that each talks to. Nil takes the command away.
+	NewCondenser func(ctx context.Context, c ChatSetup) (Condenser, error)
 	// Models opens the catalogue of models under a configuration.
 	Models func(ctx context.Context, setup Setup) (Models, error)
 	// Chat opens the full-screen chat; Plain the linear one. They return when
@@ -120,8 +123,8 @@ type Store struct {
 	// way; nil where nothing is held.
 	Ledger   harness.Ledger
 	Spending harness.Spending
-	Watch  harness.Watcher
-	Runs   Runs
+	Watch    harness.Watcher
+	Runs     Runs
 	// Grants are the standing permissions; nil where none can be kept.
 	Grants harness.Grants
 	// Native is the store behind it, for an engine that shares it.

@@ -44,6 +44,7 @@ func (t *Turn) condense(ctx context.Context, c loop.CallModel, out memory.Out) (
 	if err != nil {
 		return t.uncondensed(ctx, s, step, out, err)
 	}
+	step.Condensed.Asked = false // by a person
 	usage := t.Steps.Info.Cost(step.Usage)
 	err = t.put(ctx, usage, loop.Condensed{Condensed: step.Condensed, Turn: step.Turn, More: step.More, Fruitless: step.Fruitless})
 	if err != nil {

@@ -429,6 +429,11 @@ func TestARefusalForcesACondensing(t *testing.T) {
 			if first := p.turns[len(p.turns)-1].Messages[0].Text(); !strings.Contains(first, "NOTE") {
 				t.Errorf("the request begins with %q", first)
 			}
+			for _, e := range p.events {
+				if e.Condensed != nil && e.Condensed.Asked {
+					t.Error("it is said that a person asked for it")
+				}
+			}
 		})
 	}
 }

@@ -305,3 +305,78 @@ func TestWithoutLimitsNothingIsHeld(t *testing.T) {
 		t.Errorf("%+v, the purse says %q", res, s.purse.log)
 	}
 }
+
+// Two windows that share a day's limit never pass it together, whatever their
+// calls cost in the end.
+func TestTwoWindowsShareOneLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 0.02
+	st := mem.New(nil)
+	info := model.Info{ID: "p/m", Window: 8_000, MaxOutput: 1_000, PriceKnown: true, InputPrice: 1, OutputPrice: 2}
+	costs := []int64{1_000, 10, 700, 0, 1_000, 300}
+	window := func(id harness.SessionID, results chan<- harness.Result) error {
+		lease, err := st.Owners().Acquire(t.Context(), harness.Session{ID: id}, harness.Holder{PID: 1})
+		if err != nil {
+			return err
+		}
+		n := 0
+		e := run.NewLocal(run.Options{
+			Journal: st.Journal(), Transcript: st.Transcript(), Engine: "test",
+			Steps: func(context.Context, harness.RunConfig) (agent.Steps, error) {
+				said := func(_ context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
+					n++
+					if n%5 == 0 {
+						emit(model.Delta{Kind: model.DeltaText, Text: "half"})
+						return model.Reply{}, broken(model.KindIncomplete)
+					}
+					return well(harness.Usage{Input: int64(len(r.System)/4 + 100), Output: costs[n%len(costs)]}), nil
+				}
+				return agent.Steps{
+					Model: speaking(said), Info: info,
+					Budget: &policy.Budget{Spending: st.Spending(), Limits: harness.SpendingLimits{Day: limit}, Holder: lease.Holder},
+				}, nil
+			},
+		})
+		for range 40 {
+			h, err := e.Start(t.Context(), harness.StartRequest{Lease: lease, Message: harness.UserText("hello"), Config: harness.RunConfig{Model: "p/m", System: "Be brief."}})
+			if err != nil {
+				return err
+			}
+			res, err := h.Wait(t.Context())
+			if err != nil {
+				return err
+			}
+			results <- res
+		}
+		return nil
+	}
+	results := make(chan harness.Result, 80)
+	var windows sync.WaitGroup
+	for _, id := range []harness.SessionID{"a", "b"} {
+		windows.Go(func() {
+			if err := window(id, results); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	windows.Wait()
+	close(results)
+	cost, refused := 0.0, 0
+	for res := range results {
+		cost += res.Usage.Cost
+		if res.Error != nil && res.Error.Kind == agent.KindSpending {
+			refused++
+		}
+	}
+	if cost > limit || cost < limit/2 || refused == 0 {
+		t.Errorf("together they spent $%.4f of $%.4f, and %d calls were refused", cost, limit, refused)
+	}
+}
+
+// speaking is a model that is a function.
+type speaking func(ctx context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error)
+
+// Stream implements [model.Model].
+func (f speaking) Stream(ctx context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
+	return f(ctx, r, emit)
+}

@@ -6,6 +6,7 @@ import (
 
 	"cairn/harness/model"
 	"cairn/harness/model/catalogue"
+	"cairn/harness/model/offline"
 )
 
 // suggested is how many models are named that read a file which another does not.
@@ -69,6 +70,9 @@ func (e Env) Accepts(id, mediaType string) error {
 	full, err := e.Resolve(id)
 	if err != nil {
 		return err
+	}
+	if full == offline.ID {
+		return offline.Info().Accepts(mediaType)
 	}
 	err = e.Catalogue.Info(full).Accepts(mediaType)
 	var refused *model.MediaError

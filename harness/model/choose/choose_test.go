@@ -156,6 +156,9 @@ func TestFilesThatAModelDoesNotReadNameOnesThatDo(t *testing.T) {
 	if err := env(nil).Accepts("ollama/llama3", "image/png"); err == nil || !strings.Contains(err.Error(), "ollama/llama3 reads no images") {
 		t.Error(err)
 	}
+	if err := env(nil).Accepts("offline", "image/png"); err != nil {
+		t.Error(err)
+	}
 	if err := env(nil).Accepts("opnai/x", "image/png"); err == nil {
 		t.Error("an unknown provider reads everything")
 	}

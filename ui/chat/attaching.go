@@ -119,6 +119,15 @@ func (m Model) mentioned(was compose.Box, by tea.Msg) (Model, tea.Cmd) {
 	return m, tea.Batch(cmds...)
 }
 
+// withFileKeys are bindings with those of the list of files, which come first
+// while it is open.
+func (m Model) withFileKeys(own []render.Binding) []render.Binding {
+	if m.lists() {
+		return append(attach.Bindings(true), own...)
+	}
+	return append(own, attach.Bindings(false)...)
+}
+
 // lists reports whether the list of files is shown.
 func (m Model) lists() bool { return m.tray.Open() && !m.asks() && !m.past.searching }
 
@@ -191,7 +200,7 @@ type attachedMsg struct {
 	err           error
 }
 
-func (msg attachedMsg) apply(m Model) (Model, tea.Cmd) {
+func (msg attachedMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
 	m.draft.version++
 	if msg.err != nil {
 		if m.box.Empty() { // to be mended, not typed again
@@ -225,7 +234,7 @@ type pathsMsg struct {
 	pasted, mentions string
 }
 
-func (msg pathsMsg) apply(m Model) (Model, tea.Cmd) {
+func (msg pathsMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
 	if msg.mentions == "" || !m.box.Ends(msg.pasted) {
 		return m, nil // it is a text, or was changed since
 	}

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"cairn/harness"
-	"cairn/ui/chat/attach"
 	"cairn/ui/chat/compose"
 	"cairn/ui/chat/decide"
 	"cairn/ui/chat/tree"
@@ -142,13 +141,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actEOF, "quit, if empty", "Going places", 0, empty, "ctrl+d"),
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 	}
-	files := attach.Bindings(m.lists())
-	if own = append(own, compose.Bindings()...); m.lists() { // its keys come first
-		own = append(files, own...)
-	} else {
-		own = append(own, files...)
-	}
-	own = rebind(own, m.deps.Keys)
+	own = rebind(m.withFileKeys(append(own, compose.Bindings()...)), m.deps.Keys)
 	if !m.asks() {
 		return append(own, m.dialogKeys()...)
 	}

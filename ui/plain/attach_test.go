@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"cairn/harness"
-	"cairn/harness/attach" //nolint:depguard // the program's own reader of files
+	"cairn/harness/attach"
 	files "cairn/ui/chat/attach"
 	"cairn/ui/plain"
 	"cairn/ui/uitest"

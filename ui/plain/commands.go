@@ -78,7 +78,7 @@ func (p *plain) stop() {
 
 // command carries out a slash command.
 func (p *plain) command(c chat.Parsed) {
-	if p.branch(c) {
+	if p.branch(c) || p.window(c) {
 		return
 	}
 	switch c.Name {
@@ -100,12 +100,8 @@ func (p *plain) command(c chat.Parsed) {
 		p.say("list them with: cairn notes")
 	case "forget":
 		p.forget(c.Arg)
-	case "context":
-		p.context()
 	case "usage":
 		p.usage()
-	case "attach":
-		p.attach(c.Arg)
 	case "rename":
 		p.rename(c.Arg)
 	case "remember":

@@ -44,8 +44,10 @@ func (p *plain) forget(words string) {
 	}
 }
 
-// context tells what the last request of the chat carried.
+// context tells what fills the window, and what the last request of the chat
+// carried.
 func (p *plain) context() {
+	pictured := p.picture()
 	records, err := p.Chat.Transcript.Tail(p.ctx, p.session.ID, 0, 0)
 	if err != nil {
 		p.trouble(err)
@@ -59,7 +61,9 @@ func (p *plain) context() {
 		}
 	}
 	if answer == nil {
-		p.say("no request was sent in this chat yet")
+		if !pictured {
+			p.say("no request was sent in this chat yet")
+		}
 		return
 	}
 	session, err := p.Chat.Sessions.Get(p.ctx, p.session.ID)

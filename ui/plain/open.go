@@ -70,6 +70,9 @@ func (p *plain) past() error {
 	if err != nil {
 		return err
 	}
+	if p.marks, err = p.marksOf(records); err != nil {
+		return err
+	}
 	for _, r := range records {
 		p.record(r)
 		if at := p.session.Parent; at != nil && tree.Origin(r) == *at {
@@ -79,21 +82,23 @@ func (p *plain) past() error {
 	return nil
 }
 
-// record writes one stored message.
+// record writes one stored message, or what a record says besides.
 func (p *plain) record(r harness.Record) {
 	if r.Message == nil {
+		p.standing(r)
 		return
 	}
+	mark := p.marks[tree.Origin(r)]
 	switch msg := r.Message; {
 	case msg.Mark == harness.MarkNotice:
 		p.say(msg.Text())
 	case msg.Role == harness.RoleUser:
-		p.out.block("You", msg.Text())
+		p.out.block("You"+mark, msg.Text())
 		p.sentWith(*msg)
 	case msg.Role == harness.RoleAssistant:
 		if text := msg.Text(); strings.TrimSpace(text) != "" {
 			p.answer = text
-			p.out.block(speaker(msg.Mark), text)
+			p.out.block(speaker(msg.Mark)+mark, text)
 		}
 		for _, c := range msg.Calls() {
 			p.say("tool " + callWords(c))

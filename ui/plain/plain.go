@@ -90,6 +90,8 @@ type plain struct {
 	answer  string         // the source of the last answer
 	failed  error          // why something is not stored
 	quit    bool
+	// marks say in words how messages that are written stand to the context.
+	marks map[harness.Origin]string
 	// attached are the mentions of the files that go with the next message.
 	attached []string
 	listed   []string // the ids of suggestions by their numbers, as listed last

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cairn/harness"
+	"cairn/ui/chat"
 )
 
 // message sends a message and follows its run to the end.
@@ -166,7 +167,12 @@ func (f *follower) event(e harness.Event) {
 			text = e.Error.Text + "; " + text
 		}
 		p.say(text)
-	case harness.EventRecovery, harness.EventCondensed, harness.EventMemory:
+	case harness.EventCondensed:
+		if e.Condensed != nil {
+			e.Text = chat.CondensedWords(*e.Condensed)
+		}
+		p.say(e.Text)
+	case harness.EventRecovery, harness.EventMemory:
 		if e.Text != "" {
 			p.say(e.Text)
 		}

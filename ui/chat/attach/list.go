@@ -130,7 +130,7 @@ func (t Tray) ask(dir string) (Tray, Work) {
 	return t, func() Done {
 		paths, more, err := files.List(ctx, dir, deep(dir))
 		rows := ranked(ctx, paths, name)
-		return func(t Tray) (Tray, Work) {
+		return func(t Tray) (Tray, Work) { //nolint:contextcheck // what follows ends with the tray
 			if n != t.list.asked || !t.list.on {
 				return t, nil
 			}
@@ -156,7 +156,7 @@ func (t Tray) rank(name string) (Tray, Work) {
 	n, asked, paths := t.list.ranking, t.list.asked, t.list.paths
 	return t, func() Done {
 		rows := ranked(ctx, paths, name)
-		return func(t Tray) (Tray, Work) {
+		return func(t Tray) (Tray, Work) { //nolint:contextcheck // what follows ends with the tray
 			if n != t.list.ranking || asked != t.list.asked || !t.list.on {
 				return t, nil
 			}

@@ -113,7 +113,7 @@ func (t Tray) look(text func() string, there bool) (Tray, Work) {
 	ctx, files, seen, since := t.ctx, t.files, t.seen, t.since
 	return t, func() Done {
 		chips, gone := files.chips(ctx, text(), seen)
-		return func(t Tray) (Tray, Work) {
+		return func(t Tray) (Tray, Work) { //nolint:contextcheck // what follows ends with the tray
 			t.looking = false
 			if t.text == nil {
 				return t, nil

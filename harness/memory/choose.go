@@ -35,6 +35,7 @@ type selection struct {
 	left                       []Item
 	gap                        bool
 	cleared, dropped, unpinned int
+	pruned                     int
 }
 
 // choose takes the note, the pinned messages and the newest others that fit.
@@ -107,6 +108,9 @@ func (s *selection) take(v View, from int, fits bool, budget int) {
 	}
 	s.dropped += s.unpinned
 	s.left = v.Items[:from]
+	for _, it := range v.Items[from:] {
+		s.pruned += it.pruned
+	}
 	if !fits {
 		var left int
 		s.tail, s.cleared, left = shorten(v.Items[from:], budget)
@@ -179,7 +183,7 @@ func (s *selection) leftOut(m sizes) string {
 		if len(lines) == leftOutLines || budget <= 0 {
 			break
 		}
-		for _, line := range slices.Backward(Snippets(it.Message)) {
+		for _, line := range slices.Backward(snippets(it.Message)) {
 			if budget -= estimateText(line) + 1; budget < 0 || len(lines) == leftOutLines {
 				break
 			}
@@ -190,8 +194,8 @@ func (s *selection) leftOut(m sizes) string {
 	return begin + strings.Join(append(lines, end), "\n")
 }
 
-// Snippets are short inert lines that say what is in a message.
-func Snippets(m *harness.Message) []string {
+// snippets are short inert lines that say what is in a message.
+func snippets(m *harness.Message) []string {
 	var lines []string
 	for _, p := range m.Parts {
 		switch {

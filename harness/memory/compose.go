@@ -145,7 +145,7 @@ func (out *Out) account(in In, m sizes, s selection) {
 	out.Request.MaxOutput = fitReply(in.MaxOutput, out.Estimate, in.Info)
 	out.Cleared, out.Dropped, out.Unpinned = s.cleared, s.dropped, s.unpinned
 	s.split(out)
-	out.Sent.Count, out.Sent.Dropped, out.Sent.Cleared, out.Sent.Reply = len(out.Request.Messages), s.dropped, s.cleared, out.Request.MaxOutput
+	out.Sent.Count, out.Sent.Dropped, out.Sent.Cleared, out.Sent.Reply = len(out.Request.Messages), s.dropped, s.cleared+s.pruned, out.Request.MaxOutput
 	out.Sent.Window, out.Sent.Trigger = m.window, m.trigger
 }
 

@@ -26,14 +26,11 @@ func Pinned(ctx context.Context, t harness.Transcript, s harness.Session, before
 	}
 	var records []harness.Record
 	for _, o := range w.pins {
-		r, err := w.record(ctx, o)
-		if errors.Is(err, harness.ErrNotFound) {
-			continue
-		}
+		r, ok, err := w.record(ctx, o)
 		if err != nil {
 			return nil, fmt.Errorf("pinned messages of session %s: %w", s.ID, err)
 		}
-		if r.Message != nil {
+		if ok && r.Message != nil {
 			records = append(records, r)
 		}
 	}
@@ -51,17 +48,20 @@ type walk struct {
 	changes []harness.Record
 	pins    []harness.Origin
 	seen    map[harness.Origin]harness.Record
+	// oldest is the oldest record that was read, begun that none is before it.
+	oldest harness.Origin
+	begun  bool
 }
 
 // back reads pages until what was pinned is known.
 func (w *walk) back(ctx context.Context, before harness.Origin) error {
+	w.oldest = before
 	for limit := leastPage; ; limit = firstPage {
-		page, err := pageOf(ctx, w.transcript, w.session.ID, before, limit)
+		page, err := w.page(ctx, limit)
 		if err != nil {
 			return err
 		}
 		for _, r := range slices.Backward(page) {
-			w.seen[w.at(r.In, r.Seq)] = r
 			switch r.Kind {
 			case harness.RecordReset:
 				return w.apply(nil)
@@ -80,11 +80,25 @@ func (w *walk) back(ctx context.Context, before harness.Origin) error {
 			}
 		}
 		// Once all the pins there are were met, what is before has none.
-		if len(page) < limit || len(w.changes) >= w.session.PinRecords {
+		if w.begun || len(w.changes) >= w.session.PinRecords {
 			return w.apply(nil)
 		}
-		before = w.at(page[0].In, page[0].Seq)
 	}
+}
+
+// page reads the records before the oldest one.
+func (w *walk) page(ctx context.Context, limit int) ([]harness.Record, error) {
+	page, err := pageOf(ctx, w.transcript, w.session.ID, w.oldest, limit)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range page {
+		w.seen[w.at(r.In, r.Seq)] = r
+	}
+	if w.begun = len(page) < limit; !w.begun {
+		w.oldest = w.at(page[0].In, page[0].Seq)
+	}
+	return page, nil
 }
 
 // at names a record with its session.
@@ -109,16 +123,29 @@ func (w *walk) apply(pins []harness.Origin) error {
 	return nil
 }
 
-// record returns what is pinned.
-func (w *walk) record(ctx context.Context, o harness.Origin) (harness.Record, error) {
+// record returns what is pinned, if it is stored. The log of a session that the
+// branch was forked from may be there for its forks alone: then what is in it can
+// only be reached along the branch.
+func (w *walk) record(ctx context.Context, o harness.Origin) (harness.Record, bool, error) {
 	if r, ok := w.seen[o]; ok {
-		return r, nil
+		return r, true, nil
 	}
 	r, err := w.transcript.Record(ctx, o.Session, o.Record)
 	if o.Session != w.session.ID {
 		r.In = o.Session
 	}
-	return r, err
+	if !errors.Is(err, harness.ErrNotFound) {
+		return r, err == nil, err
+	}
+	for o.Session != w.session.ID && !w.begun {
+		if _, err := w.page(ctx, allPage); err != nil {
+			return r, false, err
+		}
+		if r, ok := w.seen[o]; ok {
+			return r, true, nil
+		}
+	}
+	return r, false, nil
 }
 
 // sort puts records into the order of the conversation: what a fork has of those

@@ -21,8 +21,9 @@ type Item struct {
 	// Turn says that it is one of In.Turn, Pinned that it is pinned.
 	Turn, Pinned bool
 
-	// size is what it takes in tokens, by the estimate, 0 if that was not counted.
-	size int
+	// size is what it takes in tokens, by the estimate, 0 if that was not counted,
+	// and pruned how many results in it are pruned.
+	size, pruned int
 }
 
 // Size is what the message takes in tokens, by the estimate.
@@ -178,7 +179,7 @@ func (v *View) prune() {
 	}))
 	for i := range v.Items[:v.Pruned] {
 		if it := &v.Items[i]; !it.Pinned {
-			it.Message, _ = Pruned(it.Message)
+			it.Message, it.pruned = Pruned(it.Message)
 			it.size = 0
 		}
 	}

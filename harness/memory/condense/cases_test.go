@@ -341,8 +341,8 @@ func TestPruningComesFirst(t *testing.T) {
 	}
 	in.Condensed = &c
 	out := compose(t, in)
-	if out.Full != c.After || out.Full >= out.Trigger {
-		t.Errorf("%d tokens, said to be %d", out.Full, c.After)
+	if out.Full != c.After || out.Full >= out.Trigger || out.Sent.Cleared != c.Cleared || out.Cleared != 0 {
+		t.Errorf("%d tokens, said to be %d, %+v", out.Full, c.After, out.Sent)
 	}
 	lines, kept := 0, 0
 	for _, m := range out.Request.Messages {

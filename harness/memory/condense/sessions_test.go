@@ -185,6 +185,28 @@ func TestPinsAndNotesGoOnInForks(t *testing.T) {
 		verbatim(t, w.next(t, "now"), "The note.", "Pinned in the parent.", "Pinned in "+string(id)+".", "now")
 	}
 	verbatim(t, w.next(t, "now"), "Pinned in the parent.", "Pinned in f1.", "Pinned in f2.")
+	// The logs of the parents may be there for the fork alone.
+	s, err := w.st.Sessions().Get(t.Context(), w.lease.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned, err := memory.Pinned(t.Context(), hidden{w.st.Transcript(), s.ID}, s, harness.Origin{})
+	if err != nil || len(pinned) != 3 || pinned[0].In != "s" || pinned[1].In != "f1" || pinned[2].In != "" {
+		t.Errorf("got %+v, %v", pinned, err)
+	}
+}
+
+// hidden gives single records of one session only.
+type hidden struct {
+	harness.Transcript
+	id harness.SessionID
+}
+
+func (h hidden) Record(ctx context.Context, id harness.SessionID, seq int) (harness.Record, error) {
+	if id != h.id {
+		return harness.Record{}, harness.ErrNotFound
+	}
+	return h.Transcript.Record(ctx, id, seq)
 }
 
 // Each part is stored at once: who goes on after a crash repeats one at most.

@@ -2,11 +2,13 @@ package mem_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/harnesstest"
 	"cairn/storage/mem"
 )
 
@@ -84,5 +86,59 @@ func TestGrantsOverKeepsAlwaysElsewhere(t *testing.T) {
 	}
 	if got, want := rules(standing, ""), []string{"before"}; !slices.Equal(got, want) {
 		t.Errorf("allowed is %q, want %q", got, want)
+	}
+}
+
+// TestEphemeralChatsShareTheDay spends in a store of its own what a standing one
+// has to know.
+func TestEphemeralChatsShareTheDay(t *testing.T) {
+	t.Parallel()
+	clock := harnesstest.NewClock()
+	standing, own := mem.New(clock.Now), mem.New(clock.Now)
+	over := own.SpendingOver(standing.Spending())
+	l := harness.SpendingLimits{Session: 2, Day: 1}
+	hold := func(s harness.Spending, amount float64) (string, error) {
+		return s.Hold(t.Context(), harness.Hold{Session: "s", Model: "p/m", Amount: amount}, l)
+	}
+	refused := func(s harness.Spending, amount, held float64) {
+		t.Helper()
+		var no *harness.SpendingError
+		if _, err := hold(s, amount); !errors.As(err, &no) || math.Abs(no.Held-held) > 1e-9 {
+			t.Fatalf("%v of what is left: %v", amount, err)
+		}
+	}
+	first, err := hold(over, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := hold(over, 0.25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(standing.Spending(), 0.3, 0.75)
+	book := func(cost float64) {
+		t.Helper()
+		if err := own.Ledger().Book(t.Context(), "s", "p/m", harness.Usage{Input: 1, Cost: cost, CostKnown: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	book(0.125)
+	for range 2 {
+		if err := over.Settle(t.Context(), first, 0.0625); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused(standing.Spending(), 0.7, 0.4375)
+	book(0.0625)
+	if err := over.Settle(t.Context(), second, 0); err != nil {
+		t.Fatal(err)
+	}
+	refused(standing.Spending(), 0.8, 0.25)
+	refused(over, 0.8, 0.25)
+	l = harness.SpendingLimits{Session: 0.2}
+	refused(over, 0.15, 0.0625)
+	l = harness.SpendingLimits{Day: 1}
+	if _, err := hold(standing.Spending(), 0.75); err != nil {
+		t.Errorf("what is left: %v", err)
 	}
 }

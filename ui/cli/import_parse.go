@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"cairn/harness"
+	"cairn/harness/snapshot"
 )
 
 // maxImportLine bounds one line of an import, in bytes.
@@ -28,6 +29,8 @@ type imported struct {
 	Records []harness.Record
 	// Artifacts are the files and long results that the messages name.
 	Artifacts [][]byte
+	// Learned is what refusals taught about models.
+	Learned map[string]snapshot.Learned
 	// Own says that it was a session of this program: its id is one already.
 	Own bool
 	// Source says what it was read from; empty means JSON Lines. Left is what of

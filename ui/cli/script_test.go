@@ -145,7 +145,7 @@ func (w *scriptWorld) open() Store {
 	return Store{
 		Sessions: w.store.Sessions(), Transcript: w.store.Transcript(), Artifacts: w.store.Artifacts(), Owners: w.store.Owners(),
 		Drafts: w.store.Drafts(), Prompts: w.store.Prompts(), Facts: w.store.Facts(), Notes: w.store.Notes(), Inbox: w.store.Inbox(),
-		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Grants: w.store.Grants(), Ledger: w.store.Ledger(), Spending: w.store.Spending(),
+		Search: w.store.Searcher(), Watch: w.store, Runs: w.store.Journal(), Grants: w.store.Grants(), Ledger: w.store.Ledger(), Limits: w.store.Limits(), Spending: w.store.Spending(),
 		Native: w.store,
 	}
 }

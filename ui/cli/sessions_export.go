@@ -40,10 +40,10 @@ sides. With --all each conversation becomes a file in the directory that -o name
 Nothing is written over without --force.
 
 A snapshot has all of a session but its tags, notes and facts: every branch, calls
-of tools, files, the model and the system prompt that were set for it, and what it
-used; in a fork also what was said before. It goes into the directory that -o
-names, or to an address such as s3://bucket. A session with a run that has not
-ended is refused.
+of tools, long results, files, the model and the system prompt that were set for it,
+what it used, and what was learned of its models; in a fork also what was said
+before. It goes into the directory that -o names, or to an address such as
+s3://bucket. A session with a run that has not ended is refused.
 
 cairn sessions import reads JSON Lines and snapshots.`,
 	}

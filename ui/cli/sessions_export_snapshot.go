@@ -117,6 +117,9 @@ func (a *app) exportSnapshot(ctx context.Context, st Store, place snapshot.Store
 	if err != nil {
 		return err
 	}
+	if err := addLearned(ctx, st, &d); err != nil {
+		return err
+	}
 	r := exportedSessionResult{ID: s.ID, File: shown, Format: formatSnapshot, Messages: messages(d.Records), Action: "written"}
 	was, w, err := snapshot.Begin(ctx, place, string(s.ID))
 	switch {
@@ -215,9 +218,10 @@ func messages(records []harness.Record) int {
 	return n
 }
 
-// sameDocument reports whether two documents differ in the time at most.
+// sameDocument reports whether two documents differ at most in the time and in what
+// was learned of models, which is not of the session alone.
 func sameDocument(a, b snapshot.Document) bool {
-	a.Saved, b.Saved = time.Time{}, time.Time{}
+	a.Saved, b.Saved, a.Learned, b.Learned = time.Time{}, time.Time{}, nil, nil
 	first, err := snapshot.Encode(a)
 	if err != nil {
 		return false

@@ -172,6 +172,15 @@ func (a *app) importOne(ctx context.Context, st Store, c imported) error {
 	if err != nil {
 		return fmt.Errorf("import session %s: %w", wish, err)
 	}
+	if !existed {
+		left, err := a.learnImported(ctx, st, c.Learned)
+		if err != nil {
+			return fmt.Errorf("import session %s: %w", stored.ID, err)
+		}
+		if len(left) > 0 {
+			c.Left = append(c.Left, "learned limits of "+strings.Join(left, ", "))
+		}
+	}
 	return a.importLine(c, stored, existed)
 }
 

@@ -39,10 +39,8 @@ func importedDocument(d snapshot.Document, name, source string, left []string) (
 	if d.Config.Limits != (snapshot.Limits{}) {
 		c.Left = append(c.Left, "limits")
 	}
-	if len(d.Learned) > 0 {
-		c.Left = append(c.Left, "learned limits")
-	}
-	if len(d.Tasks) > 0 {
+	c.Learned = d.Learned
+	if len(d.Tasks) > 0 && !tasksTold(d) {
 		c.Left = append(c.Left, "the task list")
 	}
 	if names := slices.Sorted(maps.Keys(d.Extensions)); len(names) > 0 {

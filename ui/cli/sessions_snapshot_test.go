@@ -294,6 +294,80 @@ func TestLongResultsTravelWhole(t *testing.T) {
 	}
 }
 
+// What was learned of models elsewhere is taken over where it is stricter, and goes
+// with the session again. A task list that the messages tell is not left out.
+func TestLearnedLimitsTravelAndNeverWiden(t *testing.T) {
+	t.Parallel()
+	dir, snaps, again := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "snaps"), filepath.Join(t.TempDir(), "again")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	learn := map[string]harness.LearnedLimits{"openai/gpt-test": {Window: 8_000, Reply: 900}, "openai/narrow": {Window: 4_000}}
+	store(t, dir, func(db *bolt.DB) {
+		for model, l := range learn {
+			if err := db.Limits().Learn(t.Context(), model, l); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	ask, answer := harness.UserText("go"), harness.AssistantText("planned")
+	answer.Model = "openai/gpt-test"
+	answer.Parts = append(answer.Parts, harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "c", Name: "write_todos", Input: json.RawMessage(`{"todos":[{"text":"x"}]}`)}})
+	d := snapshot.Document{
+		ID: "a", Head: 2, Tasks: []snapshot.Task{{Text: "x", Status: "pending"}},
+		Records: []harness.Record{{Seq: 1, Kind: harness.RecordMessage, Message: &ask}, {Seq: 2, Prev: 1, Kind: harness.RecordMessage, Message: &answer}},
+		Learned: map[string]snapshot.Learned{
+			"openai/gpt-test": {Window: 16_000, Reply: 800}, "openai/narrow": {Window: 3_000, Reply: 5_000}, "openai/new": {Window: 9_000},
+			"openai/tiny": {Window: 10}, "nobody/knows": {Window: 5_000},
+		},
+	}
+	place, err := snapshot.Open(t.Context(), snaps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := snapshot.Save(t.Context(), place, d); err != nil {
+		t.Fatal(err)
+	}
+	out, code := runOn(t, dir, "sessions", "import", snaps, "--json")
+	var got importResult
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != ExitDone {
+		t.Fatalf("exit code %d, %v: %s", code, err, out)
+	}
+	if diff := cmp.Diff([]string{"learned limits of nobody/knows, openai/tiny"}, got.Left); diff != "" {
+		t.Error(diff)
+	}
+	want := map[string]harness.LearnedLimits{
+		"openai/gpt-test": {Window: 8_000, Reply: 800}, "openai/narrow": {Window: 3_000, Reply: 5_000}, "openai/new": {Window: 9_000}, "openai/tiny": {},
+	}
+	store(t, dir, func(db *bolt.DB) {
+		for model, l := range want {
+			if got, err := db.Limits().Get(t.Context(), model); err != nil || got != l {
+				t.Errorf("%s: learned %+v, want %+v, %v", model, got, l, err)
+			}
+		}
+	})
+	for _, wrote := range []string{"written", "session a is in"} {
+		if out, code := runOn(t, dir, "sessions", "export", "a", "--format", "snapshot", "-o", again); code != ExitDone || !strings.HasPrefix(out, wrote) {
+			t.Fatalf("exit code %d: %s", code, out)
+		}
+		store(t, dir, func(db *bolt.DB) {
+			if err := db.Limits().Learn(t.Context(), "openai/gpt-test", harness.LearnedLimits{Window: 7_000}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if place, err = snapshot.Open(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := snapshot.Load(t.Context(), place, "a", snapshot.Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]snapshot.Learned{"openai/gpt-test": {Window: 8_000, Reply: 800}}, saved.Learned); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A tree keeps the branch on screen straight, and the others where they left.
 func TestTreesOfBranches(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ func onDisk(w *scriptWorld) Wire {
 			return Store{}, err
 		}
 		return Store{
-			Sessions: db.Sessions(), Transcript: db.Transcript(), Artifacts: db.Artifacts(), Owners: db.Owners(), Runs: db.Journal(), Close: db.Close,
+			Sessions: db.Sessions(), Transcript: db.Transcript(), Artifacts: db.Artifacts(), Limits: db.Limits(), Owners: db.Owners(), Runs: db.Journal(), Close: db.Close,
 		}, nil
 	}
 	return wire

@@ -123,8 +123,10 @@ type Store struct {
 	// way; nil where nothing is held.
 	Ledger   harness.Ledger
 	Spending harness.Spending
-	Watch    harness.Watcher
-	Runs     Runs
+	// Limits is what refusals taught about models; nil where nothing is remembered.
+	Limits harness.Limits
+	Watch  harness.Watcher
+	Runs   Runs
 	// Grants are the standing permissions; nil where none can be kept.
 	Grants harness.Grants
 	// Native is the store behind it, for an engine that shares it.

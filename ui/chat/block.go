@@ -34,6 +34,8 @@ const (
 	// leastArg is how many it keeps, however narrow the window is, and
 	// stateWidth how many are kept for where the call stands.
 	leastArg, stateWidth = 8, 20
+	// longLine is from how many bytes on the size of one line is told in bytes.
+	longLine = 4 << 10
 )
 
 // look is what the layout of an item depends on besides the item.

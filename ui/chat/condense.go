@@ -50,9 +50,10 @@ func (m Model) uncondense() Model {
 func (m Model) compact(what Compaction) (Model, tea.Cmd) {
 	why := m.fixed()
 	switch {
+	case why != "":
 	case m.deps.Compact == nil:
 		why = NoCompact
-	case m.open != nil && why == "":
+	case m.open != nil:
 		why = offUnended
 	}
 	if why != "" {
@@ -169,9 +170,8 @@ func (msg compactedMsg) apply(m Model) (Model, tea.Cmd) {
 	cmd := m.reload()
 	switch {
 	case msg.err != nil:
-		m.failed = nil
 		var told tea.Cmd
-		m, told = m.trouble(fmt.Errorf("condense: %w", msg.err))
+		m, told = m.trouble(msg.err)
 		cmd = tea.Batch(cmd, told)
 	case msg.what == Compacted{}:
 		m.notice = NothingToCompact

@@ -57,11 +57,19 @@ type pictureMsg struct {
 
 // picture reads what fills the window, and what the last request carried.
 func (m Model) picture(last *harness.Record) tea.Cmd {
-	ctx, d, to, id, setup, session := m.ctx, m.deps, m.to(), m.session.ID, m.setup, m.session
+	ctx, d, to, id, setup, session, cut := m.ctx, m.deps, m.to(), m.session.ID, m.setup, m.session, m.cut
 	return func() tea.Msg {
 		out := pictureMsg{to: to}
 		if out.picture, out.err = d.Picture(ctx, id); out.err != nil {
 			return out
+		}
+		out.picture.Last, out.picture.At = cut.last, cut.when
+		var pins []harness.Record
+		if pins, out.err = pinnedOf(ctx, d, id); out.err != nil {
+			return out
+		}
+		for _, r := range pins {
+			out.picture.Pins = append(out.picture.Pins, overlay.Pinned{Message: r.Seq, In: r.In, Text: r.Message.Text()})
 		}
 		if last != nil {
 			out.lines = requestLines(*last.Message, setup, nil)

@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -31,10 +32,11 @@ const (
 // cut is what is known of the part of the conversation that the model does not
 // get to see.
 type cut struct {
-	// last is the last condensing that is loaded, nil if there is none, and at
-	// where its record is.
+	// last is the last condensing that is loaded, nil if there is none, at where
+	// its record is, and when its time.
 	last *harness.Condensed
 	at   harness.Origin
+	when time.Time
 	// pins are the pinned messages; it is replaced and never changed.
 	pins map[harness.Origin]bool
 	// shown says that the note is unfolded, wanted that it is to be once the
@@ -66,7 +68,7 @@ func (m Model) marked() Model {
 			break
 		}
 		if c := condensedOf(rec); c != nil {
-			m.cut.last, m.cut.at = c, origin(rec)
+			m.cut.last, m.cut.at, m.cut.when = c, origin(rec), rec.At
 			if kept := m.pages.index(m.placed(harness.Origin{Session: c.In, Record: c.Kept}, rec)); c.Kept > 0 && kept >= 0 {
 				from, at = kept, markCut
 			}

@@ -295,9 +295,8 @@ func (msg pinsMsg) apply(m Model) (Model, tea.Cmd) {
 	return m, nil
 }
 
-// PinLines list the pinned messages of a session with how they begin, safe to
-// print.
-func PinLines(ctx context.Context, d Deps, id harness.SessionID) ([]string, error) {
+// pinnedOf reads the pinned messages of a session.
+func pinnedOf(ctx context.Context, d Deps, id harness.SessionID) ([]harness.Record, error) {
 	s, err := d.Sessions.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -306,23 +305,35 @@ func PinLines(ctx context.Context, d Deps, id harness.SessionID) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	lines := make([]string, len(pins))
+	records := make([]harness.Record, len(pins))
 	for i, o := range pins {
 		r, err := d.Transcript.Record(ctx, cmp.Or(o.Session, id), o.Record)
+		if err == nil && r.Message == nil {
+			err = harness.ErrDamaged
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read pinned message %d: %w", o.Record, err)
 		}
+		r.In = o.Session
+		records[i] = r
+	}
+	return records, nil
+}
+
+// PinLines list the pinned messages of a session with how they begin, safe to
+// print.
+func PinLines(ctx context.Context, d Deps, id harness.SessionID) ([]string, error) {
+	records, err := pinnedOf(ctx, d, id)
+	lines := make([]string, len(records))
+	for i, r := range records {
 		who := "you"
-		if r.Message != nil && r.Message.Role == harness.RoleAssistant {
+		if r.Message.Role == harness.RoleAssistant {
 			who = "cairn"
 		}
-		text := ""
-		if r.Message != nil {
-			text = strings.Join(strings.Fields(clip(r.Message.Text(), 4*pinWidth)), " ")
-		}
-		lines[i] = messageWords(o) + "  " + who + ": " + render.Truncate(render.SafeLine(text), pinWidth, d.ellipsis())
+		text := strings.Join(strings.Fields(clip(r.Message.Text(), 4*pinWidth)), " ")
+		lines[i] = messageWords(origin(r)) + "  " + who + ": " + render.Truncate(render.SafeLine(text), pinWidth, d.ellipsis())
 	}
-	return lines, nil
+	return lines, err
 }
 
 // ellipsis says that something was cut; without a theme it is three dots.

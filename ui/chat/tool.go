@@ -10,7 +10,9 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
+	"cairn/ui/chat/compose"
 	"cairn/ui/render"
+	"cairn/ui/widget"
 )
 
 // The tools whose calls are shown in a way of their own.
@@ -28,6 +30,7 @@ const (
 	saidDeclined = "permission denied by the person"
 	saidDenied   = "permission denied: "
 	saidNotRun   = "not run: "
+	saidLong     = "(The result was too long: "
 )
 
 // stage is where a run stands, as far as its calls without a result tell it.
@@ -84,7 +87,7 @@ func (d desk) call(c *harness.ToolCall, at stage) []string {
 	}
 	out = append(out, d.input(c)...)
 	if res != nil {
-		out = append(out, d.indent(res.Text, resultLines)...)
+		out = append(out, d.indent(res.Text, resultLines, d.wholeWords())...)
 	}
 	return out
 }
@@ -111,6 +114,9 @@ func (d desk) state(c *harness.ToolCall, res *harness.ToolResult, at stage) (str
 		return "outcome unknown", o.Warning
 	}
 	if !res.Failed {
+		if res.Artifact != "" {
+			return largeWords(res.Text) + d.wholeWords(), o.Muted
+		}
 		return resultWords(c.Name, res.Text), o.Muted
 	}
 	first := firstLine(res.Text)
@@ -147,16 +153,19 @@ func resultWords(name, text string) string {
 // for a remark or two, and how much it said. A result without one is what a
 // person gave.
 func commandWords(text string) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i := len(lines) - 1; i >= 0 && i > len(lines)-4; i-- {
-		ending, _, _ := strings.Cut(lines[i], ": ")
-		switch said := lines[:i]; {
-		case !isEnding(ending):
-			continue
-		case len(said) == 0 || len(said) == 1 && said[0] == "(no output)":
+	const last = 3 // it may be a very long text
+	said := strings.TrimRight(text, "\n")
+	for range last {
+		at := strings.LastIndexByte(said, '\n')
+		ending, _, _ := strings.Cut(said[at+1:], ": ")
+		said = said[:max(at, 0)]
+		switch {
+		case isEnding(ending) && (at < 0 || said == "(no output)"):
 			return ending
-		default:
-			return ending + ", " + count(len(said), "line")
+		case isEnding(ending):
+			return ending + ", " + count(strings.Count(said, "\n")+1, "line")
+		case at < 0:
+			return summary(text)
 		}
 	}
 	return summary(text)
@@ -285,7 +294,7 @@ func (d desk) input(c *harness.ToolCall) []string {
 	case c.Name == toolTodos && len(todos(c)) > 0:
 		return nil
 	}
-	return d.indent(inputText(c), resultLines)
+	return d.indent(inputText(c), resultLines, "")
 }
 
 // signed is indented text with a sign before each of its lines.
@@ -314,17 +323,50 @@ func (d desk) cut(rest int) []string {
 	return []string{d.fit(d.l.theme.Paints.Muted.On(fmt.Sprintf("    %s %d more lines", d.l.theme.Ornaments.Ellipsis, rest)))}
 }
 
-// indent sets text off by four cells, at most limit lines of it.
-func (d desk) indent(text string, limit int) []string {
-	if strings.TrimSpace(text) == "" {
+// indent sets text off by four cells, at most limit rows of it. It looks at no
+// more of the text than it needs for them. Whole says how all of it is read.
+func (d desk) indent(text string, limit int, whole string) []string {
+	text = strings.TrimRight(text, "\n")
+	width := max(d.l.width-4, 1)
+	head := widget.Head(text, 4*(width+1)*(limit+1))
+	if strings.TrimSpace(head) == "" && len(head) == len(text) {
 		return nil
 	}
-	lines := render.HardWrap(render.Safe(strings.TrimRight(text, "\n")), max(d.l.width-4, 1))
+	lines := render.HardWrap(render.Safe(head), width)
+	rest := len(lines) - limit
 	var out []string
 	for _, l := range lines[:min(len(lines), limit)] {
 		out = append(out, d.fit("    "+d.l.theme.Paints.Muted.On(l)))
 	}
-	return append(out, d.cut(len(lines)-limit)...)
+	more := ""
+	switch {
+	case len(head) < len(text) && !strings.Contains(text[len(head):], "\n"):
+		more = compose.Size(len(text)-len(head)) + " more"
+	case len(head) < len(text):
+		more = count(max(rest, 0)+strings.Count(text[len(head):], "\n"), "more line")
+	case rest > 0:
+		more = count(rest, "more line")
+	default:
+		return out
+	}
+	return append(out, d.fit("    "+d.l.theme.Paints.Muted.On(d.l.theme.Ornaments.Ellipsis+" "+more+whole)))
+}
+
+// largeWords say how large a result is of which only the ends are here.
+func largeWords(text string) string {
+	size, ok := strings.CutPrefix(firstLine(text), saidLong)
+	if size, _, _ = strings.Cut(size, "."); ok && size != "" {
+		return size
+	}
+	return "a large result"
+}
+
+// wholeWords say which key opens a result.
+func (d desk) wholeWords() string {
+	if k := d.m.usual(actResult); k != "" {
+		return " " + d.l.theme.Ornaments.Dot + " " + k + " opens it"
+	}
+	return " " + d.l.theme.Ornaments.Dot + " /result opens it"
 }
 
 // inputWords is a call's input in few words: the value of a single text, or
@@ -374,6 +416,8 @@ func summary(text string) string {
 		return "done"
 	case n > 1:
 		return count(n, "line")
+	case len(text) > longLine:
+		return compose.Size(len(text))
 	case render.Width(text) > argWidth:
 		return count(len([]rune(text)), "character")
 	}

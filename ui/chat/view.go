@@ -151,7 +151,7 @@ func (m Model) foot() foot {
 // is under way.
 func (m Model) queueKeys() string {
 	var keys []string
-	if send := m.keyOf(actSend); send != "" && m.box.Blank() && !m.turn.active() && !m.waits() && m.own.state == accessOwner {
+	if send := m.keyOf(actSend); send != "" && m.box.Blank() && !m.turn.active() && !m.condensing.busy() && !m.waits() && m.own.state == accessOwner {
 		keys = append(keys, send+" send")
 	}
 	if edit := m.keyOf(actUnqueue); edit != "" {

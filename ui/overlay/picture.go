@@ -18,7 +18,8 @@ type Picture struct {
 	// Model is "provider/model".
 	Model string
 	// Window is how much the model takes, 0 if that is not known; From says where
-	// that is known from, such as "catalogue", "configured" or "learned".
+	// that is known from: "known" is the catalogue, others are "configured",
+	// "learned" and "assumed".
 	Window int
 	From   string
 	// Trigger is the size of a request at which old messages are condensed; 0 is
@@ -30,8 +31,8 @@ type Picture struct {
 	// note stands for, Dropped those left out because the window is full, Cleared
 	// the results of tools whose text is left out.
 	In, Condensed, Dropped, Cleared int
-	// Last is the last condensing on the branch, nil if there was none, and At
-	// its time.
+	// Last is the last condensing on the branch, nil if there was none or it is
+	// not known, and At its time.
 	Last *harness.Condensed
 	At   time.Time
 	// Pins are the messages that stay whatever is condensed.

@@ -15,7 +15,7 @@ import (
 // full is a window in which everything is.
 func full() Picture {
 	return Picture{
-		Model: "anthropic/claude-opus-4", Window: 200_000, From: "from the catalogue", Trigger: 134_400,
+		Model: "anthropic/claude-opus-4", Window: 200_000, From: "known", Trigger: 134_400,
 		System: 1_240, Tools: 8_300, Recalled: 610, Note: 3_900, Pinned: 220, Yours: 9_100, Answers: 21_000, Results: 33_800, Files: 2_500, Reply: 32_000,
 		In: 48, Condensed: 212, Dropped: 3, Cleared: 7, At: midday.Add(-time.Hour),
 		Last: &harness.Condensed{Note: strings.Repeat("n", 3_400), Messages: 212, Dropped: 100, Model: "anthropic/claude-opus-4", Focus: "the VAT rules\x1b[2J"},
@@ -92,7 +92,7 @@ func TestThePictureInWords(t *testing.T) {
 	t.Parallel()
 	text := strings.Join(full().Lines(theme(t), midday), "\n")
 	for _, want := range []string{
-		"system prompt: 1,240 tokens, <1%", "tool results: 33,800 tokens, 16%", "free: 87,330 tokens, 43%", "window: 200,000 tokens, from the catalogue",
+		"system prompt: 1,240 tokens, <1%", "tool results: 33,800 tokens, 16%", "free: 87,330 tokens, 43%", "window: 200,000 tokens, as the catalogue has it",
 		"condenses: old messages are condensed from 134,400 tokens on, 53,730 from now",
 		"messages: 48 messages in context · 212 condensed · 3 left out, as the window is full · 7 tool results left out",
 		"condensed: 11:00: 212 messages as a note of 3,400 characters by anthropic/claude-opus-4 · to keep: the VAT rules␛[2J",

@@ -182,7 +182,7 @@ func (c Context) facts() [][2]string {
 	if p.Window > 0 {
 		window = render.Grouped(int64(p.Window)) + " tokens"
 		if p.From != "" {
-			window += ", " + p.From
+			window += ", " + fromWords(p.From)
 		}
 	}
 	facts := [][2]string{{"window", window}}
@@ -230,6 +230,21 @@ func (c Context) facts() [][2]string {
 		facts, name = append(facts, [2]string{name, number + ": " + widget.Head(pin.Text, 400)}), ""
 	}
 	return facts
+}
+
+// fromWords say where a limit is known from.
+func fromWords(from string) string {
+	switch from {
+	case "known":
+		return "as the catalogue has it"
+	case "configured":
+		return "as configured"
+	case "learned":
+		return "learned from a refusal"
+	case "assumed":
+		return "assumed, as it is not known"
+	}
+	return from
 }
 
 // when is a time with what follows it set off.

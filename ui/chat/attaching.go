@@ -70,16 +70,13 @@ type trayMsg struct {
 }
 
 func (msg trayMsg) apply(m Model) (Model, tea.Cmd) {
-	var work attach.Work
+	var works []attach.Work
 	var told string
-	m.tray, work = msg.done(m.tray)
+	m.tray, works = msg.done(m.tray)
 	if m.tray, told = m.tray.Told(); told != "" {
 		m = m.also(told)
 	}
-	if work == nil {
-		return m, nil
-	}
-	return m, m.read(work)
+	return m, m.read(works)
 }
 
 // also says something besides what is said.
@@ -92,9 +89,12 @@ func (m Model) also(text string) Model {
 }
 
 // read is work as a command.
-func (m Model) read(work attach.Work) tea.Cmd {
-	to := m.to()
-	return func() tea.Msg { return trayMsg{to, work()} }
+func (m Model) read(works []attach.Work) tea.Cmd {
+	to, cmds := m.to(), make([]tea.Cmd, len(works))
+	for i, work := range works {
+		cmds[i] = func() tea.Msg { return trayMsg{to, work()} }
+	}
+	return tea.Batch(cmds...)
 }
 
 // mentioned follows what the text in the box mentions, after it was as it was
@@ -112,11 +112,7 @@ func (m Model) mentioned(was compose.Box, by tea.Msg) (Model, tea.Cmd) {
 	}
 	tray, works := m.tray.Typed(in)
 	m.tray = tray
-	cmds := make([]tea.Cmd, len(works))
-	for i, w := range works {
-		cmds[i] = m.read(w)
-	}
-	return m, tea.Batch(cmds...)
+	return m, m.read(works)
 }
 
 // withFileKeys are bindings with those of the list of files, which come first

@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"cairn/themes"
@@ -49,11 +50,11 @@ type list struct {
 	typed Mention
 	shut  bool
 
-	// dir is the directory that paths are of, once known.
-	dir   string
-	known bool
-	more  bool
-	paths []string
+	// dir is the directory that paths are of, once known; begun says that they are
+	// looked for, whole that all below it are there, and more that there are others.
+	dir                       string
+	begun, known, whole, more bool
+	paths                     []string
 	// rows fit query, what is looked for is wanted; at is the row chosen, top the
 	// first shown.
 	rows    []string
@@ -65,7 +66,6 @@ type list struct {
 	// comes from an older one is too late. The contexts end them.
 	asked, ranking int
 	stopAsk, stop  context.CancelFunc
-	busy           bool
 }
 
 // Open reports whether a list of files is shown: there is something to choose.
@@ -81,7 +81,7 @@ func deep(dir string) bool {
 }
 
 // follow follows what is typed in the line up to the caret.
-func (t Tray) follow(line string) (Tray, Work) {
+func (t Tray) follow(line string) (Tray, []Work) {
 	m, ok := Open(line)
 	if !ok || t.files.List == nil {
 		return t.close(), nil
@@ -94,10 +94,10 @@ func (t Tray) follow(line string) (Tray, Work) {
 		return t, nil
 	}
 	dir, name := split(m.Path)
-	if !t.list.known || dir != t.list.dir {
+	switch {
+	case !t.list.begun || dir != t.list.dir:
 		return t.ask(dir)
-	}
-	if name == t.list.wanted || t.list.busy {
+	case !t.list.known || name == t.list.wanted:
 		return t, nil
 	}
 	return t.rank(name)
@@ -115,38 +115,42 @@ func (t Tray) close() Tray {
 	return t
 }
 
-// ask lists a directory. What is typed meanwhile does not make it begin again.
-func (t Tray) ask(dir string) (Tray, Work) {
-	if t.list.busy && t.list.dir == dir {
-		return t, nil
-	}
+// ask lists a directory: first what is in it, then all that is below it, which
+// may take long. What is typed meanwhile does not make it begin again.
+func (t Tray) ask(dir string) (Tray, []Work) {
 	typed := t.list.typed
 	t = t.close()
 	ctx, stop := context.WithCancel(t.ctx)
-	t.list.on, t.list.typed, t.list.dir, t.list.busy, t.list.stopAsk = true, typed, dir, true, stop
+	t.list.on, t.list.begun, t.list.typed, t.list.dir, t.list.stopAsk = true, true, typed, dir, stop
 	t.list.asked++
+	works := []Work{t.listing(ctx, dir, false)}
+	if deep(dir) {
+		works = append(works, t.listing(ctx, dir, true))
+	}
+	return t, works
+}
+
+// listing lists a directory, or all that is below it, which counts for more.
+func (t Tray) listing(ctx context.Context, dir string, whole bool) Work {
 	n, files := t.list.asked, t.files
-	_, name := split(typed.Path)
-	return t, func() Done {
-		paths, more, err := files.List(ctx, dir, deep(dir))
-		rows := ranked(ctx, paths, name)
-		return func(t Tray) (Tray, Work) { //nolint:contextcheck // what follows ends with the tray
-			if n != t.list.asked || !t.list.on {
+	return func() Done {
+		paths, more, err := files.List(ctx, dir, whole)
+		return func(t Tray) (Tray, []Work) { //nolint:contextcheck // what follows ends with the tray
+			if n != t.list.asked || !t.list.on || t.list.whole {
 				return t, nil
 			}
-			stop()
-			t.list.busy, t.list.known, t.list.stopAsk = false, true, nil
 			if err != nil && !noFile(err) { // a directory that is none has nothing to choose
-				t.told = append(t.told, "the files of "+dir+" cannot be listed: "+err.Error())
+				t.told = append(t.told, "the files of "+render.SafeLine(dir)+" cannot be listed: "+err.Error())
 			}
-			t.list.paths, t.list.more = paths, more
-			return t.show(rows, name)
+			t.list.known, t.list.whole, t.list.paths, t.list.more = true, whole, paths, more
+			_, name := split(t.list.typed.Path)
+			return t.rank(name)
 		}
 	}
 }
 
 // rank looks for what fits in what was listed. The next key ends it.
-func (t Tray) rank(name string) (Tray, Work) {
+func (t Tray) rank(name string) (Tray, []Work) {
 	if t.list.stop != nil {
 		t.list.stop()
 	}
@@ -154,27 +158,28 @@ func (t Tray) rank(name string) (Tray, Work) {
 	t.list.stop, t.list.wanted = stop, name
 	t.list.ranking++
 	n, asked, paths := t.list.ranking, t.list.asked, t.list.paths
-	return t, func() Done {
+	return t, []Work{func() Done {
 		rows := ranked(ctx, paths, name)
-		return func(t Tray) (Tray, Work) { //nolint:contextcheck // what follows ends with the tray
-			if n != t.list.ranking || asked != t.list.asked || !t.list.on {
-				return t, nil
+		return func(t Tray) (Tray, []Work) {
+			if n == t.list.ranking && asked == t.list.asked && t.list.on {
+				stop()
+				t.list.stop = nil
+				t = t.show(rows, name)
 			}
-			stop()
-			t.list.stop = nil
-			return t.show(rows, name)
+			return t, nil
 		}
-	}
+	}}
 }
 
-// show takes the rows of a query, and looks again if another one was typed
+// show takes the rows of a query. What was chosen stays so if more was listed
 // meanwhile.
-func (t Tray) show(rows []string, query string) (Tray, Work) {
-	t.list.rows, t.list.query, t.list.wanted, t.list.at, t.list.top = rows, query, query, 0, 0
-	if _, name := split(t.list.typed.Path); name != query && !t.list.shut {
-		return t.rank(name)
+func (t Tray) show(rows []string, query string) Tray {
+	at := 0
+	if l := t.list; query == l.query && l.at > 0 && l.at < len(l.rows) {
+		at = max(slices.Index(rows, l.rows[l.at]), 0)
 	}
-	return t, nil
+	t.list.rows, t.list.query, t.list.at, t.list.top = rows, query, at, 0
+	return t
 }
 
 // Choice is what a key of the list does to the text: Text takes the place of the
@@ -212,7 +217,7 @@ func (t Tray) Do(action string) (next Tray, chosen *Choice, ok bool) {
 // choose puts the chosen path into the text.
 func (t Tray) choose() (Tray, *Choice, bool) {
 	if _, name := split(t.list.typed.Path); name != t.list.query { // typed faster than listed
-		t.list.rows, t.list.query, t.list.at, t.list.top = ranked(t.ctx, t.list.paths, name), name, 0, 0
+		t = t.show(ranked(t.ctx, t.list.paths, name), name)
 	}
 	if len(t.list.rows) == 0 {
 		return t, nil, false

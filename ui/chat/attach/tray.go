@@ -17,9 +17,8 @@ import (
 // given to the tray by its Done.
 type Work func() Done
 
-// Done changes a tray by what some work found, and says what is to be done next,
-// nil for nothing.
-type Done func(Tray) (Tray, Work)
+// Done changes a tray by what some work found, and says what is to be done next.
+type Done func(Tray) (Tray, []Work)
 
 // chip is a mention that is a file, or that cannot be sent for a reason.
 type chip struct {
@@ -71,14 +70,13 @@ func (t Tray) Typed(in Input) (Tray, []Work) {
 	if !in.Typed && !t.list.on {
 		in.Line = ""
 	}
-	t, listing := t.follow(in.Line)
-	works := []Work{listing}
+	t, works := t.follow(in.Line)
 	if in.Changed {
-		var look Work
+		var look []Work
 		t, look = t.look(in.Text, in.Any)
-		works = append(works, look)
+		works = append(works, look...)
 	}
-	return t, slices.DeleteFunc(works, func(w Work) bool { return w == nil })
+	return t, works
 }
 
 // Restored says that the text in the box was written until some time ago: what
@@ -99,7 +97,7 @@ func (t Tray) Told() (Tray, string) {
 func (t Tray) Seen() map[string]Seen { return t.seen }
 
 // look looks at the files that the text mentions. One look at a time.
-func (t Tray) look(text func() string, there bool) (Tray, Work) {
+func (t Tray) look(text func() string, there bool) (Tray, []Work) {
 	if !there {
 		t.chips, t.seen, t.dirty, t.since = nil, nil, false, time.Time{}
 		return t, nil
@@ -111,9 +109,9 @@ func (t Tray) look(text func() string, there bool) (Tray, Work) {
 	}
 	t.looking, t.dirty = true, false
 	ctx, files, seen, since := t.ctx, t.files, t.seen, t.since
-	return t, func() Done {
+	return t, []Work{func() Done {
 		chips, gone := files.chips(ctx, text(), seen)
-		return func(t Tray) (Tray, Work) { //nolint:contextcheck // what follows ends with the tray
+		return func(t Tray) (Tray, []Work) { //nolint:contextcheck // what follows ends with the tray
 			t.looking = false
 			if t.text == nil {
 				return t, nil
@@ -127,7 +125,7 @@ func (t Tray) look(text func() string, there bool) (Tray, Work) {
 			}
 			return t, nil
 		}
-	}
+	}}
 }
 
 // put takes what was found.

@@ -39,10 +39,10 @@ func (s shelf) files() Files {
 			f.Data = []byte(p)
 			return harness.Part{Kind: harness.PartFile, File: &f}, nil
 		},
-		List: func(ctx context.Context, dir string, _ bool) ([]string, bool, error) {
+		List: func(ctx context.Context, dir string, deep bool) ([]string, bool, error) {
 			var paths []string
 			for p := range s {
-				if rest, ok := strings.CutPrefix(p, dir); ok {
+				if rest, ok := strings.CutPrefix(p, dir); ok && (deep || !strings.Contains(rest, "/")) {
 					paths = append(paths, rest)
 				}
 			}
@@ -70,11 +70,9 @@ func (t Tray) typed(s string) (Tray, []Work) {
 func (t Tray) done(works []Work) Tray {
 	for len(works) > 0 {
 		done := works[0]()
-		works = works[1:]
-		var next Work
-		if t, next = done(t); next != nil {
-			works = append(works, next)
-		}
+		var next []Work
+		t, next = done(t)
+		works = append(works[1:len(works):len(works)], next...)
 	}
 	return t
 }
@@ -91,7 +89,13 @@ func TestTheListIsThatOfWhatIsTypedNow(t *testing.T) {
 	// While it is made the person types on: it is neither made twice nor out of date.
 	tray, more := tray.typed("@mai")
 	tray, more2 := tray.typed("@main")
-	tray = tray.done(slices.Concat(listing, more, more2))
+	if more != nil || more2 != nil || len(listing) != 3 { // two listings and the look at what is mentioned
+		t.Fatalf("%d, %d and %d works", len(listing), len(more), len(more2))
+	}
+	if tray = tray.done(listing[:1]); rows(tray) != "main.go" {
+		t.Fatalf("in the directory are %q", rows(tray))
+	}
+	tray = tray.done(listing[1:])
 	if got := rows(tray); got != "main.go dir/main.go" || !tray.Open() {
 		t.Fatalf("listed are %q", got)
 	}
@@ -109,6 +113,23 @@ func TestTheListIsThatOfWhatIsTypedNow(t *testing.T) {
 	tray, works = tray.typed("@.e and")
 	if tray = tray.done(works); tray.Open() {
 		t.Error("the list is open behind the mention")
+	}
+}
+
+func TestWhatIsChosenStaysWhenMoreIsListed(t *testing.T) {
+	t.Parallel()
+	s := shelf{"a.go": text("a.go", 1), "b.go": text("b.go", 1), "a/x.go": text("x.go", 1)}
+	tray, works := NewTray(t.Context(), s.files()).typed("@")
+	tray = tray.done(works[:1])
+	tray, _, _ = tray.Do(actDown)
+	tray = tray.done(works[1:])
+	if _, choice, _ := tray.Do(actChoose); len(tray.list.rows) != 3 || choice == nil || choice.Text != "@b.go " {
+		t.Errorf("of %q is chosen %+v", rows(tray), choice)
+	}
+	// The directory alone comes too late once all of it is there.
+	tray, works = tray.close().typed("@")
+	if tray = tray.done([]Work{works[1], works[0]}); len(tray.list.rows) != 3 {
+		t.Errorf("listed are %q", rows(tray))
 	}
 }
 

@@ -17,6 +17,9 @@ var delimiters = []string{"condensed", "history", "message", "note", "focus", "p
 // looks like one of them, or like the end of anything, loses its bracket, and
 // control and direction characters are left out. Lines stay lines.
 func Neutral(text string) string {
+	if harmless(text) {
+		return text
+	}
 	var b strings.Builder
 	b.Grow(len(text))
 	text = valid(text)
@@ -33,6 +36,16 @@ func Neutral(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// harmless reports whether there is certainly nothing to neutralise.
+func harmless(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' && c != '\n' && c != '\t' || c == '<' || c > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // marklike reports whether text begins like one of the marks, or like the end of

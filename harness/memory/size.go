@@ -42,8 +42,8 @@ func measure(in In, v View, context string) sizes {
 		window: windowOf(in.Info), reply: replyBudget(in.MaxOutput, in.Grow, in.Info), ratio: Ratio(in),
 	}
 	m.trigger = max(1, (m.window-m.reply)*triggerShare/100)
-	if note := Note(v.Condensed, len(v.Pins)); note != nil {
-		m.note = estimate(note)
+	if v.note != nil {
+		m.note = estimate(v.note)
 	}
 	for i := range v.Pins {
 		pinned := pinnedMessage(v.Pins[i].Message)

@@ -52,6 +52,8 @@ type View struct {
 	// nothing stands for.
 	Gap bool
 
+	// note stands for what is condensed, nil if nothing is.
+	note *harness.Message
 	// beyond counts the messages before Items that are more than a request could
 	// have, without pinned ones.
 	beyond int
@@ -111,6 +113,7 @@ func look(in In, most int) (View, error) {
 	for i := range v.Pins {
 		v.Pins[i].read(in)
 	}
+	v.note = Note(v.Condensed, len(v.Pins))
 	return v, nil
 }
 

@@ -123,7 +123,9 @@ func childSpend(path string) error {
 			return err
 		}
 		cost := amount * rand.Float64()
-		fmt.Fprintln(out, session, cost)
+		if _, err := fmt.Fprintln(out, session, cost); err != nil {
+			return err
+		}
 		if err := out.Flush(); err != nil {
 			return err
 		}

@@ -122,7 +122,7 @@ func TestPurgeKeepsTheArtifactsThatForksReach(t *testing.T) {
 	db := openAt(t, filepath.Join(t.TempDir(), bolt.FileName), clock)
 	ctx := t.Context()
 	names := map[string]string{}
-	attach := func(id harness.SessionID, file harness.File, texts ...string) { //nolint:contextcheck // it is that of the test
+	attach := func(id harness.SessionID, file harness.File, texts ...string) {
 		t.Helper()
 		l, err := db.Owners().Acquire(ctx, harness.Session{ID: id}, harness.Holder{})
 		ok(t, err)
@@ -212,7 +212,7 @@ func TestFileOfTheFirstSchemaTakesArtifactsAndHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	ok(t, db.Spending().Settle(ctx, "none", 1))
-	hold := func(amount float64) error { //nolint:contextcheck // it is that of the test
+	hold := func(amount float64) error {
 		_, err := db.Spending().Hold(ctx, harness.Hold{Session: "beta", Model: "p/m", Amount: amount}, harness.SpendingLimits{Day: 1})
 		return err
 	}
@@ -253,7 +253,7 @@ func TestAHoldThatVanishedIsNoticed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := openAt(t, filepath.Join(t.TempDir(), bolt.FileName), harnesstest.NewClock()) //nolint:contextcheck // opening takes none
+			db := openAt(t, filepath.Join(t.TempDir(), bolt.FileName), harnesstest.NewClock())
 			var id string
 			for range 2 {
 				var err error

@@ -304,18 +304,16 @@ func (l *lister) countRest(t *tx) error {
 		return err
 	}
 	l.now.FirstPrompt = l.now.LastPrompt - prompts + 1
-	return errors.Join(l.countLimits(t), l.countHolds(t), l.countBooks(t))
+	l.countHolds(t)
+	return errors.Join(l.countLimits(t), l.countBooks(t))
 }
 
 // countHolds counts what is held, unless an older cairn left the number out.
-func (l *lister) countHolds(t *tx) error {
-	b := t.b.Bucket([]byte(spendingName))
-	if c := l.old.counters; b == nil || c != nil && c.Holds == 0 {
-		l.now.Holds = 0
-		return nil
+func (l *lister) countHolds(t *tx) {
+	l.now.Holds = 0
+	if b := t.b.Bucket([]byte(spendingName)); b != nil && (l.old.counters == nil || l.old.counters.Holds != 0) {
+		l.now.Holds = b.Stats().KeyN
 	}
-	l.now.Holds = b.Stats().KeyN
-	return nil
 }
 
 // countLimits counts the models of which something was learned, unless an older

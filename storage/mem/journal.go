@@ -152,19 +152,10 @@ func (j *Journal) Create(ctx context.Context, l harness.Lease, r harness.Run, fi
 		if err := d.blocked(); err != nil {
 			return err
 		}
-		if r.ID == "" {
-			return fmt.Errorf("a run needs an id")
-		}
-		if j.st.runs[r.ID] != nil {
-			return fmt.Errorf("run %s: %w", r.ID, harness.ErrExists)
-		}
-		j.st.starts++
-		stored := &storedRun{run: rules.NewRun(r, l.Session, j.st.now()), number: j.st.starts}
-		d.runs[r.ID] = stored
-		if entries, err = d.add(r.ID, 0, []run.Entry{entry}); err != nil {
+		var stored *storedRun
+		if stored, entries, err = d.start(r, l.Session, entry); err != nil {
 			return err
 		}
-		stored.run.First = entries[0].Record
 		if err := d.commit(); err != nil {
 			return err
 		}
@@ -175,6 +166,24 @@ func (j *Journal) Create(ctx context.Context, l harness.Lease, r harness.Run, fi
 		return err
 	})
 	return made, entries, err
+}
+
+// start adds a new run with its first entry.
+func (d *draftSession) start(r harness.Run, id harness.SessionID, first run.Entry) (*storedRun, []run.Entry, error) {
+	if r.ID == "" {
+		return nil, nil, fmt.Errorf("a run needs an id")
+	}
+	if d.st.runs[r.ID] != nil {
+		return nil, nil, fmt.Errorf("run %s: %w", r.ID, harness.ErrExists)
+	}
+	d.st.starts++
+	stored := &storedRun{run: rules.NewRun(r, id, d.st.now()), number: d.st.starts}
+	d.runs[r.ID] = stored
+	entries, err := d.add(r.ID, 0, []run.Entry{first})
+	if err == nil {
+		stored.run.First = entries[0].Record
+	}
+	return stored, entries, err
 }
 
 // blocked returns why the session takes no new run now.

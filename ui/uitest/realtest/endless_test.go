@@ -172,7 +172,9 @@ func (h home) dies(s *chronicler, question string) bool {
 		if err := cmd.Process.Kill(); err != nil {
 			h.t.Error(err)
 		}
-		<-ended
+		if err := <-ended; err == nil {
+			h.t.Errorf("%q: the process was killed and ended well", question)
+		}
 		return true
 	case err := <-ended:
 		if err != nil || strings.TrimSpace(out.String()) != answerTo(question) {

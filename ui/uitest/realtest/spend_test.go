@@ -148,9 +148,14 @@ func (h home) killedHolding(held chan struct{}, session, question string) bool {
 		if err := cmd.Process.Kill(); err != nil {
 			h.t.Error(err)
 		}
-		<-ended
+		if err := <-ended; err == nil {
+			h.t.Errorf("%q: the process was killed and ended well", question)
+		}
 		return true
-	case <-ended:
+	case err := <-ended:
+		if err == nil {
+			h.t.Errorf("%q is answered", question)
+		}
 		return false // it may not ask any more
 	}
 }

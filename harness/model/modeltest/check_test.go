@@ -110,6 +110,7 @@ func TestResponsesAreChecked(t *testing.T) {
 {"type":"message","role":"assistant","content":[{"type":"output_text","text":"I look"}]},
 {"type":"function_call","call_id":"a1","name":"now","arguments":"{}"},
 {"type":"function_call","call_id":"a2","name":"now","arguments":"{}"},
+{"role":"assistant","content":"and wait"},
 {"type":"function_call_output","call_id":"a1","output":"one"},
 {"type":"function_call_output","call_id":"a2","output":"two"}],
 "tools":[{"type":"function","name":"now","parameters":{"type":"object"}}]}`
@@ -151,6 +152,7 @@ func TestMessagesAreChecked(t *testing.T) {
 		"an empty result":       {`"text":"one"`, `"text":" "`, "empty text"},
 		"arguments":             {`"input":{"n":2}`, `"input":[2]`, "not a JSON object"},
 		"no seal":               {`"signature":"s"`, `"signature":""`, "not sealed"},
+		"reasoning alone":       {`"content":"a picture"`, `"content":[{"type":"thinking","thinking":"hm","signature":"s"}]`, "leads to nothing"},
 		"a mark on reasoning":   {`"signature":"s"`, `"signature":"s","cache_control":{}`, "mark of a cached prefix on reasoning"},
 		"a file of the model":   {`"content":"a picture"`, `"content":[{"type":"image"}]`, "did not send"},
 		"two speakers":          {`"role":"assistant","content":"a picture"`, `"role":"user","content":"a picture"`, "in a row"},
@@ -243,4 +245,18 @@ func TestAServiceChecksEveryRequest(t *testing.T) {
 	if len(reports) != 4 || !strings.HasPrefix(reports[0], "2 "+illegal) || !strings.HasPrefix(reports[3], "5 ") {
 		t.Errorf("reports %q", reports)
 	}
+}
+
+func FuzzCheckers(f *testing.F) {
+	f.Add([]byte(`{"messages":[{"role":"user","content":[{"type":"tool_result"},{"type":"text"}]},{"role":"assistant","tool_calls":[{}]}]}`))
+	f.Add([]byte(`{"input":[{"type":"function_call"},{"type":"function_call_output"}],"contents":[{"parts":[{"functionResponse":{}}]}]}`))
+	f.Add([]byte(`{"tools":[{}],"system":7,"messages":[{"content":"\ud83d`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, path := range []string{"/chat/completions", "/responses", "/messages", "/m:streamGenerateContent"} {
+			// What is no conversation is never one that is taken.
+			if err := modeltest.CheckerOf(path)(body, 10); err == nil && !strings.Contains(string(body), "user") {
+				t.Errorf("%s takes %s", path, body)
+			}
+		}
+	})
 }

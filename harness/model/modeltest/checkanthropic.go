@@ -3,6 +3,7 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // maxAnthropicID is the longest id of a call that is sent.
@@ -155,6 +156,9 @@ func (c *claudeCheck) message(i int, role string, raw json.RawMessage) {
 	case "assistant":
 		for _, b := range blocks {
 			c.said(where, b, &one)
+		}
+		if n := len(blocks) - 1; n >= 0 && strings.HasSuffix(blocks[n].Type, "thinking") {
+			c.add("%s: reasoning that leads to nothing", where)
 		}
 	default:
 		c.add("%s: there is no role %q", where, role)

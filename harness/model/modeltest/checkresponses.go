@@ -57,8 +57,8 @@ func CheckResponses(body []byte, window int) error {
 	return c.err()
 }
 
-// item checks item i and adds it to the list: calls go with the text before
-// them, results in a row are one message.
+// item checks item i and adds it to the list: what the model said and called in a
+// row is one message, and so are results.
 func (c *responsesCheck) item(i int, m item) {
 	where := fmt.Sprintf("item %d of the body", i)
 	switch {
@@ -78,8 +78,11 @@ func (c *responsesCheck) item(i int, m item) {
 			c.add("%s: the system prompt is not in front", where)
 		}
 		c.content(where, m)
-	case m.Role == "user", m.Role == "assistant":
+	case m.Role == "user":
 		c.list = append(c.list, message{role: m.Role})
+		c.content(where, m)
+	case m.Role == "assistant":
+		c.last("assistant")
 		c.content(where, m)
 	default:
 		c.add("%s: there is no item %q of %q", where, m.Type, m.Role)

@@ -87,7 +87,7 @@ func (p *prompter) prompt(req model.Request) fantasy.Prompt {
 		if len(content) == 0 && i != p.turn {
 			continue
 		}
-		out = append(out, fantasy.Message{Role: role(m.Role), Content: content})
+		out = p.appended(out, role(m.Role), content)
 		if i == p.turn || i == p.before {
 			p.mark(out, len(out)-1)
 		}
@@ -106,6 +106,20 @@ func (p *prompter) prompt(req model.Request) fantasy.Prompt {
 			// Some SDKs look for the mark of a plain text here.
 			out[i].ProviderOptions = p.w.CacheMark
 		}
+	}
+	return out
+}
+
+// appended adds a message, or its content to the last one if that is of the same
+// speaker: what stood between them was not to be sent.
+func (p *prompter) appended(out fantasy.Prompt, r fantasy.MessageRole, content []fantasy.MessagePart) fantasy.Prompt {
+	n := len(out) - 1
+	if n < 0 || out[n].Role != r || r == fantasy.MessageRoleTool {
+		return append(out, fantasy.Message{Role: r, Content: content})
+	}
+	out[n].Content = append(out[n].Content, content...)
+	if !p.w.Blocks {
+		out[n].Content = joined(out[n].Content)
 	}
 	return out
 }
@@ -207,6 +221,9 @@ func (p *prompter) content(i int, m harness.Message) []fantasy.MessagePart {
 				parts = append(parts, p.file(*part.File))
 			}
 		}
+	}
+	for n := len(parts); n > 0 && parts[n-1].GetType() == fantasy.ContentTypeReasoning; n = len(parts) {
+		parts = parts[:n-1] // reasoning that led to nothing is refused or dropped
 	}
 	if !p.w.Blocks {
 		parts = joined(parts)

@@ -54,7 +54,7 @@ func (m *sizes) leftOutBudget() int { return min(m.window/leftOutShare, leftOutL
 // front, which leaves less for the others, so it is done until nothing moves.
 func (m *sizes) pick(v View, budget int) selection {
 	for moved := 0; ; {
-		s := selection{note: v.note, gap: v.Gap}
+		s := selection{note: v.Note, gap: v.Gap}
 		rest := budget - m.note
 		front := slices.Clone(v.Pins)
 		for _, it := range v.Items[:moved] {

@@ -77,6 +77,31 @@ func fileTokens(f *harness.File) int {
 // estimateText guesses the tokens of a text.
 func estimateText(s string) int { return (weigh(s) + 3) / 4 }
 
+// Bounded cuts a text that takes more than a number of tokens, at the end of a
+// line if one is near.
+func Bounded(text string, tokens int) string {
+	if estimateText(text) <= tokens {
+		return text
+	}
+	quarters, end := 0, 0
+	for i, r := range text {
+		if r < utf8.RuneSelf {
+			quarters += int(asciiWeights[r])
+		} else {
+			quarters += runeWeight(r)
+		}
+		if quarters > 4*tokens {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	cut := text[:min(end, len(text))]
+	if line := strings.LastIndexByte(cut, '\n'); line > len(cut)*3/4 {
+		cut = cut[:line]
+	}
+	return strings.TrimSpace(cut) + "…"
+}
+
 // estimateTools guesses the tokens of the tool descriptions.
 func estimateTools(tools []model.ToolSpec) int {
 	quarters := 0

@@ -10,6 +10,8 @@ const (
 	// triggerShare is the part of the room for a request, in percent, at which old
 	// messages are condensed.
 	triggerShare = 80
+	// noteShare is the part of the window that a note takes at most.
+	noteShare = 6
 	// lookShare is how many of the newest tokens are looked at for a request, in
 	// percent of the window: more could not fit whatever the provider counts.
 	lookShare = 150
@@ -42,8 +44,8 @@ func measure(in In, v View, context string) sizes {
 		window: windowOf(in.Info), reply: replyBudget(in.MaxOutput, in.Grow, in.Info), ratio: Ratio(in),
 	}
 	m.trigger = max(1, (m.window-m.reply)*triggerShare/100)
-	if v.note != nil {
-		m.note = estimate(v.note)
+	if v.Note != nil {
+		m.note = estimate(v.Note)
 	}
 	for i := range v.Pins {
 		pinned := pinnedMessage(v.Pins[i].Message)

@@ -39,6 +39,8 @@ type View struct {
 	// Condensed is the condensing in force, nil if there is none. Its origins are
 	// like [Item.At].
 	Condensed *harness.Condensed
+	// Note stands for what is condensed, nil if nothing is.
+	Note *harness.Message
 	// Pins are the pinned messages before Items, in the order of the conversation.
 	Pins []Item
 	// Items are the messages that no reset and no condensing took out, oldest
@@ -52,8 +54,6 @@ type View struct {
 	// nothing stands for.
 	Gap bool
 
-	// note stands for what is condensed, nil if nothing is.
-	note *harness.Message
 	// beyond counts the messages before Items that are more than a request could
 	// have, without pinned ones.
 	beyond int
@@ -113,8 +113,19 @@ func look(in In, most int) (View, error) {
 	for i := range v.Pins {
 		v.Pins[i].read(in)
 	}
-	v.note = Note(v.Condensed, len(v.Pins))
+	v.Note = noteOf(v, in)
 	return v, nil
+}
+
+// noteOf is the note of the request. It was bounded for the window of the model
+// that wrote it, which may have been a larger one.
+func noteOf(v View, in In) *harness.Message {
+	if v.Condensed == nil {
+		return nil
+	}
+	c := *v.Condensed
+	c.Note = Bounded(c.Note, windowOf(in.Info)/noteShare)
+	return Note(&c, len(v.Pins))
 }
 
 // sum is what the items take, and whether one is of the user.

@@ -56,7 +56,7 @@ func (j *job) reply() int {
 func (j *job) document(history string) string {
 	var b strings.Builder
 	if c := j.before(); c != nil && strings.TrimSpace(c.Note) != "" {
-		fmt.Fprintf(&b, "<note>\n%s\n</note>\n\n", short(memory.Neutral(c.Note), 4*mostNote))
+		fmt.Fprintf(&b, "<note>\n%s\n</note>\n\n", memory.Bounded(strings.TrimSpace(memory.Neutral(c.Note)), 2*j.noteRoom()))
 	}
 	fmt.Fprintf(&b, "<history>\n%s</history>\n\n", history)
 	if focus := strings.TrimSpace(j.o.Focus); focus != "" {
@@ -103,7 +103,7 @@ func (j *job) ask(ctx context.Context, p part) (note, error) {
 		was += c.Note
 	}
 	n.long = size >= memory.Estimate(harness.UserText(was))
-	n.text = bounded(n.text, j.noteRoom())
+	n.text = memory.Bounded(n.text, j.noteRoom())
 	return n, nil
 }
 
@@ -125,27 +125,4 @@ func usable(reply model.Reply) (string, error) {
 		return "", fmt.Errorf("%w: the reply is empty", ErrSummary)
 	}
 	return text, nil
-}
-
-// bounded cuts a note that is longer than its room, at the end of a line if one is
-// near.
-func bounded(text string, tokens int) string {
-	size := func(s string) int { return memory.Estimate(harness.UserText(s)) }
-	if size(text) <= tokens {
-		return text
-	}
-	low, high := 0, len(text)
-	for high-low > 1 {
-		mid := (low + high) / 2
-		if size(strings.ToValidUTF8(text[:mid], "")) <= tokens {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	cut := strings.ToValidUTF8(text[:low], "")
-	if end := strings.LastIndexByte(cut, '\n'); end > len(cut)*3/4 {
-		cut = cut[:end]
-	}
-	return strings.TrimSpace(cut) + "…"
 }

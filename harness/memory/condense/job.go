@@ -98,12 +98,12 @@ func windowOf(info model.Info) int {
 func (j *job) before() *harness.Condensed { return j.v.Condensed }
 
 // noteNow is the size of the note so far in the request.
-func (j *job) noteNow() int {
-	return j.noteTokens(j.before())
-}
+func (j *job) noteNow() int { return j.sizeOf(j.v.Note) }
 
-func (j *job) noteTokens(c *harness.Condensed) int {
-	m := memory.Note(c, len(j.v.Pins))
+// noteTokens is the size of another one in its place.
+func (j *job) noteTokens(c *harness.Condensed) int { return j.sizeOf(memory.Note(c, len(j.v.Pins))) }
+
+func (j *job) sizeOf(m *harness.Message) int {
 	if m == nil {
 		return 0
 	}

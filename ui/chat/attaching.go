@@ -213,7 +213,7 @@ func (msg attachedMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as 
 func (m Model) pasted(text string) tea.Cmd {
 	text = compose.LineEnds(text)
 	msg := pathsMsg{to: m.to(), pasted: text}
-	look := m.tray.Pasted(text, func(mentions string) { msg.mentions = mentions })
+	look := m.tray.Pasted(text, m.deps.Dir, func(mentions string) { msg.mentions = mentions })
 	if look == nil {
 		return nil
 	}

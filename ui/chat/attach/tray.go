@@ -189,8 +189,9 @@ func (f Files) chips(ctx context.Context, text string, known map[string]Seen) (c
 }
 
 // Pasted looks at a paste that may be nothing but paths. Found is called in the
-// command with the text that is to stand in its place, if all of them exist.
-func (t Tray) Pasted(paste string, found func(text string)) func() {
+// command with the text that is to stand in its place, if all of them exist. Those
+// below dir, the working directory, are named from there.
+func (t Tray) Pasted(paste, dir string, found func(text string)) func() {
 	readings := Paths(paste)
 	if !t.files.On() || len(readings) == 0 {
 		return nil
@@ -198,7 +199,7 @@ func (t Tray) Pasted(paste string, found func(text string)) func() {
 	ctx, files := t.ctx, t.files
 	return func() {
 		for _, paths := range readings {
-			if text, ok := files.mentions(ctx, paths); ok {
+			if text, ok := files.mentions(ctx, paths, dir); ok {
 				found(text)
 				return
 			}
@@ -207,9 +208,12 @@ func (t Tray) Pasted(paste string, found func(text string)) func() {
 }
 
 // mentions are the mentions of paths, if all of them are files.
-func (f Files) mentions(ctx context.Context, paths []string) (string, bool) {
+func (f Files) mentions(ctx context.Context, paths []string, dir string) (string, bool) {
 	var b strings.Builder
 	for _, p := range paths {
+		if below, ok := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/"); ok && dir != "" && below != "" {
+			p = below
+		}
 		mention, ok := Write(p)
 		if _, err := f.Look(ctx, p); !ok || noFile(err) || ctx.Err() != nil {
 			return "", false

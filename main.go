@@ -59,6 +59,10 @@ func main() {
 			engine, _, err := p.Engine(s, native(s), setup)
 			return engine, err
 		},
+		NewCondenser: func(_ context.Context, c cli.ChatSetup) (cli.Condenser, error) {
+			set, err := parts.Tools(c.Store, c.Setup)
+			return p.Condenser(c, native(c.Store), set), err
+		},
 		Models: func(_ context.Context, setup cli.Setup) (cli.Models, error) {
 			return cli.NewModels(p.Environment(setup)), nil
 		},
@@ -95,17 +99,29 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		s = cli.Store{
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Artifacts: db.Artifacts(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
-			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(),
+			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(), Spending: db.Spending(), Limits: db.Limits(),
 			Native: stores{Native: parts.Native{Journal: db.Journal(), Limits: db.Limits(), Spending: db.Spending(), Engine: bolt.Engine}, db: db}, Close: db.Close,
 		}
 	}
 	if o.Ephemeral {
 		m := mem.New(o.Now)
+		m.Spool("")
+		sweep(o.Now, o.Log)
 		s.Sessions, s.Transcript, s.Artifacts, s.Owners, s.Drafts = m.Sessions(), m.Transcript(), m.Artifacts(), m.Owners(), m.Drafts()
 		s.Prompts, s.Search, s.Watch, s.Runs, s.Ledger = m.Prompts(), m.Searcher(), m, m.Journal(), m.Ledger()
-		s.Native = stores{Native: parts.Native{Journal: m.Journal(), Limits: m.Limits(), Spending: m.Spending(), Engine: mem.Engine}}
-		if s.Close == nil {
-			s.Close = func() error { return nil }
+		if s.Spending == nil {
+			s.Spending = m.Spending()
+		} else {
+			s.Spending = m.SpendingOver(s.Spending) // one budget for all windows of a day
+		}
+		s.Limits = m.Limits()
+		s.Native = stores{Native: parts.Native{Journal: m.Journal(), Limits: s.Limits, Spending: s.Spending, Engine: mem.Engine}}
+		rest := s.Close
+		s.Close = func() error {
+			if rest == nil {
+				return m.Close()
+			}
+			return errors.Join(m.Close(), rest())
 		}
 		if s.Grants == nil {
 			s.Grants = m.Grants()
@@ -118,6 +134,13 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		s.Facts, s.Notes, s.Inbox = nil, nil, nil
 	}
 	return s, nil
+}
+
+// sweep removes what ephemeral chats left that were killed.
+func sweep(now func() time.Time, logger *slog.Logger) {
+	if _, err := mem.Sweep("", now()); err != nil && logger != nil {
+		logger.Warn("sweep", slog.String("error", err.Error()))
+	}
 }
 
 func openDB(dir string, o cli.StoreOptions) (*bolt.DB, error) {
@@ -365,7 +388,10 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 	defer s.Catch(&err)
 	care, stop := context.WithCancel(ctx)
 	defer stop()
-	s.Go(func() { housekeep(care, c.Store, p.Distiller(c, native(c.Store)), c.Setup.Log) })
+	s.Go(func() {
+		sweep(c.Setup.Now, c.Setup.Log)
+		housekeep(care, c.Store, p.Distiller(c, native(c.Store)), c.Setup.Log)
+	})
 	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine, set)))
 	if m, ok := last.(ui.Model); ok {
 		e := m.Settle() //nolint:contextcheck // it saves what is left after the context has ended

@@ -21,9 +21,9 @@ import (
 	"cairn/ui/cli"
 )
 
-// tools are those that the model is offered. What the keys are is told in no
+// Tools are those that the model is offered. What the keys are is told in no
 // result.
-func tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
+func Tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
 	c := setup.Config.Tools
 	var history recall.History
 	if s.Facts != nil || s.Notes != nil { // without memory nothing is looked up elsewhere
@@ -56,7 +56,7 @@ func rules(s cli.Store, setup cli.Setup) *policy.Rules {
 
 // Engine returns what executes runs, and the tools that runs have.
 func (p *Start) Engine(s cli.Store, native Native, setup cli.Setup) (*run.Local, *tool.Set, error) {
-	set, err := tools(s, setup)
+	set, err := Tools(s, setup)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,7 +66,7 @@ func (p *Start) Engine(s cli.Store, native Native, setup cli.Setup) (*run.Local,
 	}
 	bare := s // what a session without memory has
 	bare.Facts, bare.Notes = nil, nil
-	few, err := tools(bare, setup)
+	few, err := Tools(bare, setup)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -29,7 +29,7 @@ func (t *Turn) condense(ctx context.Context, c loop.CallModel, out memory.Out) (
 	}
 	s := &summariser{turn: t}
 	in := t.in(c)
-	o := condense.Options{Model: s, Info: t.info(), Asked: asked, Key: string(t.Session), Now: t.Steps.Now}
+	o := condense.Options{Model: s, Info: t.info(), Asked: asked, Key: string(t.Session)}
 	plan, err := condense.Estimate(in, o)
 	if err == nil && plan.Calls > maxUnasked {
 		err = &condense.LargeError{Plan: plan}

@@ -45,7 +45,7 @@ func (a *Agent) condense(ctx context.Context, o condense.Options) (r condense.Re
 	if in.Pinned, err = a.pinned(ctx, a.history); err != nil {
 		return r, fmt.Errorf("session %s: %w", a.id, err)
 	}
-	o.Info, o.Key, o.Now = t.info(), string(a.id), a.o.Now
+	o.Info, o.Key = t.info(), string(a.id)
 	for more := true; more; {
 		in.History = a.history
 		s := &summariser{turn: t}
@@ -81,6 +81,7 @@ func (a *Agent) condensed(ctx context.Context, s *summariser, step condense.Step
 	}
 	var records []harness.Record
 	if ok {
+		step.Condensed.Asked = true
 		data, err := json.Marshal(step.Condensed)
 		if err != nil {
 			return fmt.Errorf("session %s: write a condensing: %w", a.id, err)

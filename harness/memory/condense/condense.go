@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"cairn/harness"
 	"cairn/harness/memory"
@@ -71,7 +70,6 @@ type Options struct {
 	Prune bool
 	// Key is that of the session, for prompt caching.
 	Key string
-	Now func() time.Time
 }
 
 // Plan is what condensing would take and bring.

@@ -161,7 +161,6 @@ type talk struct {
 	name    string
 	in      memory.In
 	learned harness.LearnedLimits
-	now     func() time.Time
 }
 
 // talk reads a session as far back as it is not condensed.
@@ -170,7 +169,7 @@ func (c *Sessions) talk(ctx context.Context, id harness.SessionID) (*talk, error
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{session: s, now: c.Now}
+	t := &talk{session: s}
 	var info model.Info
 	if t.model, info, t.name, err = c.Model(ctx, s); err != nil {
 		return nil, err
@@ -214,6 +213,6 @@ func within(info model.Info, l harness.LearnedLimits) model.Info {
 // options are those of a condensing that a person asked for.
 func (t *talk) options(focus string, prune bool) Options {
 	return Options{
-		Model: t.model, Info: t.in.Info, Focus: focus, Asked: !prune, Prune: prune, Key: string(t.session.ID), Now: t.now,
+		Model: t.model, Info: t.in.Info, Focus: focus, Asked: !prune, Prune: prune, Key: string(t.session.ID),
 	}
 }

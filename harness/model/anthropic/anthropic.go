@@ -84,6 +84,7 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 		Seal:      seal,
 		Unseal:    unseal,
 		Blocks:    true,
+		CallsLast: true,
 		CacheMark: sdk.NewProviderCacheControlOptions(&sdk.ProviderCacheControlOptions{CacheControl: sdk.CacheControl{Type: "ephemeral"}}),
 		MaxOutput: o.MaxOutput,
 	}, nil

@@ -175,3 +175,22 @@ func TestATurnThatAnotherModelBeganGoesOnWithoutReasoning(t *testing.T) {
 		}
 	}
 }
+
+func TestCallsAreBehindEverythingElse(t *testing.T) {
+	t.Parallel()
+	call := harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "c1", Name: "f", Input: json.RawMessage(`{}`)}}
+	thought := harness.Part{Kind: harness.PartThinking, Text: "hm", Opaque: &harness.Opaque{Provider: "anthropic", Data: json.RawMessage(`{"signature":"c2VhbA=="}`)}}
+	_, svc, err := ask(t, anthropic.Options{}, model.Request{Messages: []harness.Message{
+		harness.UserText("hi"),
+		{Role: harness.RoleAssistant, Parts: []harness.Part{thought, call, {Kind: harness.PartText, Text: "I look."}}},
+		{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "c1", Name: "f", Text: "ok"}}}},
+	}}, start, stopped("end_turn"), ended)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _, _ := svc.Last()
+	at := func(part string) int { return strings.Index(string(body), part) }
+	if at(`"thinking":"hm"`) < 0 || at(`"thinking":"hm"`) > at(`"text":"I look."`) || at(`"text":"I look."`) > at(`"type":"tool_use"`) {
+		t.Errorf("the order is %s", body)
+	}
+}

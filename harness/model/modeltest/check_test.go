@@ -152,6 +152,7 @@ func TestMessagesAreChecked(t *testing.T) {
 		"an empty result":       {`"text":"one"`, `"text":" "`, "empty text"},
 		"arguments":             {`"input":{"n":2}`, `"input":[2]`, "not a JSON object"},
 		"no seal":               {`"signature":"s"`, `"signature":""`, "not sealed"},
+		"text behind a call":    {`"input":{"n":2}}`, `"input":{"n":2}},{"type":"text","text":"wait"}`, "text behind a call"},
 		"reasoning alone":       {`"content":"a picture"`, `"content":[{"type":"thinking","thinking":"hm","signature":"s"}]`, "leads to nothing"},
 		"a mark on reasoning":   {`"signature":"s"`, `"signature":"s","cache_control":{}`, "mark of a cached prefix on reasoning"},
 		"a file of the model":   {`"content":"a picture"`, `"content":[{"type":"image"}]`, "did not send"},

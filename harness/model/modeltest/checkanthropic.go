@@ -155,6 +155,9 @@ func (c *claudeCheck) message(i int, role string, raw json.RawMessage) {
 		}
 	case "assistant":
 		for _, b := range blocks {
+			if len(one.calls) > 0 && b.Type != "tool_use" {
+				c.add("%s: %s behind a call", where, b.Type)
+			}
 			c.said(where, b, &one)
 		}
 		if n := len(blocks) - 1; n >= 0 && strings.HasSuffix(blocks[n].Type, "thinking") {

@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"charm.land/fantasy"
@@ -118,6 +120,9 @@ func (p *prompter) appended(out fantasy.Prompt, r fantasy.MessageRole, content [
 		return append(out, fantasy.Message{Role: r, Content: content})
 	}
 	out[n].Content = append(out[n].Content, content...)
+	if p.w.CallsLast {
+		callsLast(out[n].Content)
+	}
 	if !p.w.Blocks {
 		out[n].Content = joined(out[n].Content)
 	}
@@ -225,10 +230,24 @@ func (p *prompter) content(i int, m harness.Message) []fantasy.MessagePart {
 	for n := len(parts); n > 0 && parts[n-1].GetType() == fantasy.ContentTypeReasoning; n = len(parts) {
 		parts = parts[:n-1] // reasoning that led to nothing is refused or dropped
 	}
+	if p.w.CallsLast {
+		callsLast(parts)
+	}
 	if !p.w.Blocks {
 		parts = joined(parts)
 	}
 	return parts
+}
+
+// callsLast puts calls behind everything else.
+func callsLast(parts []fantasy.MessagePart) {
+	rank := func(p fantasy.MessagePart) int {
+		if p.GetType() == fantasy.ContentTypeToolCall {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(parts, func(a, b fantasy.MessagePart) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
 // thinking translates the reasoning in part j of message i, if this provider

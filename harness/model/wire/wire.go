@@ -65,6 +65,9 @@ type Wire struct {
 	// Blocks keeps texts of a message apart. Without it they are joined,
 	// since many servers understand only plain strings.
 	Blocks bool
+	// CallsLast puts the calls of a message behind everything else in it, where
+	// alone some providers take them.
+	CallsLast bool
 	// CacheMark marks a block as the end of a stable prefix; may be nil.
 	CacheMark fantasy.ProviderOptions
 	// File, if set, turns an image or a document into one that the provider takes.

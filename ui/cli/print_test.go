@@ -180,6 +180,7 @@ func TestPipeGetsWholeAnswers(t *testing.T) {
 	var out, errs bytes.Buffer
 	p := newApp(Streams{Out: &out, Err: &errs}, Wire{}).printer("one")
 	for _, e := range []harness.Event{
+		{Type: harness.EventWaiting, Text: "condensing 3 messages"},
 		{Type: harness.EventText, Attempt: 1, Text: "Ha"},
 		{Type: harness.EventMessage, Message: &half},
 		{Type: harness.EventRetry, Attempt: 2, Wait: 4, Error: &harness.RunError{Kind: "server", Text: "overloaded"}},
@@ -196,7 +197,7 @@ func TestPipeGetsWholeAnswers(t *testing.T) {
 	if out.String() != "Whole\x1b\n" {
 		t.Errorf("%q", out.String())
 	}
-	if errs.String() != "cairn: asking again in 4 s: overloaded\n" {
+	if errs.String() != "cairn: condensing 3 messages\ncairn: asking again in 4 s: overloaded\n" {
 		t.Errorf("%q", errs.String())
 	}
 }

@@ -221,6 +221,10 @@ func (a *app) aside(e harness.Event) {
 			a.unsaved(e.Error.Text)
 			return
 		}
+		if e.Text != "" {
+			a.notice("%s", e.Text) // what is done meanwhile
+			return
+		}
 		a.notice("still waiting for the model after %d s", e.Wait)
 	case harness.EventRecovery, harness.EventCondensed, harness.EventMemory:
 		if e.Text != "" {

@@ -169,9 +169,8 @@ func (f *follower) event(e harness.Event) {
 		p.say(text)
 	case harness.EventCondensed:
 		if e.Condensed != nil {
-			e.Text = chat.CondensedWords(*e.Condensed)
+			p.say(chat.CondensedWords(*e.Condensed))
 		}
-		p.say(e.Text)
 	case harness.EventRecovery, harness.EventMemory:
 		if e.Text != "" {
 			p.say(e.Text)
@@ -191,6 +190,8 @@ func (f *follower) event(e harness.Event) {
 // which is told once for each reason.
 func (f *follower) waiting(e harness.Event) {
 	switch {
+	case e.Error == nil && e.Text != "":
+		f.p.say(e.Text) // what is done meanwhile
 	case e.Error == nil:
 		f.p.say(fmt.Sprintf("still waiting for the model (%d s)", e.Wait))
 	case e.Error.Text != f.reason:

@@ -165,11 +165,16 @@ func TestPurgeKeepsTheArtifactsThatForksReach(t *testing.T) {
 	if _, err := db.Artifacts().Put(ctx, "a", []byte("x")); !errors.Is(err, harness.ErrNotFound) {
 		t.Errorf("put into the purged session: %v", err)
 	}
-	// Damage of what is only kept for the fork is found, too.
-	ok(t, db.ChangeArtifact(ctx, "f", sumOf([]byte("bytes of a3")), func(bolt.Artifact) error { return nil }))
 	_, _, err = db.Compact(ctx)
 	ok(t, err)
 	has(t, db, "f", []byte("bytes of a2"))
+	// Damage of what is only kept for the fork is found, too.
+	ok(t, db.ChangeArtifact(ctx, "a", sumOf([]byte("bytes of a2")), func(a bolt.Artifact) error { return a.Put(1, `{"plain":"AAAA"}`) }))
+	report, err := db.Check(ctx)
+	ok(t, err)
+	if len(report.Problems) != 1 || !strings.Contains(report.Problems[0], "sessions/a/artifacts/"+sumOf([]byte("bytes of a2"))) {
+		t.Errorf("a check finds %q", report.Problems)
+	}
 	ok(t, db.Sessions().Delete(ctx, "f"))
 	clock.Add(time.Hour)
 	_, err = db.Purge(ctx, clock.Now())

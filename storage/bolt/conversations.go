@@ -19,8 +19,9 @@ type Conversations struct {
 }
 
 var (
-	_ agent.Store      = (*Conversations)(nil)
-	_ agent.Documented = (*openLog)(nil)
+	_ agent.Store          = (*Conversations)(nil)
+	_ agent.Documented     = (*openLog)(nil)
+	_ agent.ArtifactReader = (*openLog)(nil)
 )
 
 // OpenConversations opens the conversations in a directory, which is made if it
@@ -39,6 +40,10 @@ func OpenConversations(dir string) (*Conversations, error) {
 
 // Conversations returns the conversations of d, which stays the caller's.
 func (d *DB) Conversations() *Conversations { return &Conversations{db: d} }
+
+// Artifacts returns what keeps the files and long results of the conversations; it
+// is what the Artifacts of a tool set may be.
+func (c *Conversations) Artifacts() *Artifacts { return c.db.Artifacts() }
 
 // Close closes the database if OpenConversations opened it. It is idempotent.
 func (c *Conversations) Close() error {
@@ -83,6 +88,12 @@ func (l *openLog) Append(ctx context.Context, records ...harness.Record) ([]harn
 // Document implements [agent.Documented]: a snapshot has all branches.
 func (l *openLog) Document(ctx context.Context) (snapshot.Document, error) {
 	return snapshot.Of(ctx, l.db.Sessions(), l.db.Transcript(), l.lease.Session)
+}
+
+// Get implements [agent.ArtifactReader]: the bytes of files are apart from the
+// messages.
+func (l *openLog) Get(ctx context.Context, session harness.SessionID, sha256 string) ([]byte, error) {
+	return l.db.Artifacts().Get(ctx, session, sha256)
 }
 
 // Close implements [agent.Log].

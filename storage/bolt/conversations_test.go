@@ -98,3 +98,55 @@ func TestAnAgentOfADatabaseBooksWhatItUsesAndSavesAllBranches(t *testing.T) {
 		t.Errorf("the snapshot ends at %d and has %d records, %v", d.Head, len(d.Records), err)
 	}
 }
+
+// seeing is a model that keeps the files that a request has.
+type seeing struct{ files *[]string }
+
+// Stream implements [model.Model].
+func (m seeing) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
+	for _, said := range r.Messages {
+		for _, p := range said.Parts {
+			if p.File != nil {
+				*m.files = append(*m.files, string(p.File.Data))
+			}
+		}
+	}
+	return llm.Reply{Parts: []harness.Part{{Kind: harness.PartText, Text: "I see"}}, Stop: harness.StopEnd}, nil
+}
+
+// TestAnAgentOfADatabaseSeesAndSavesFiles shows a picture, of which the database
+// keeps the bytes apart, and takes the conversation elsewhere.
+func TestAnAgentOfADatabaseSeesAndSavesFiles(t *testing.T) {
+	t.Parallel()
+	db := newReopener(t).open()
+	var files []string
+	o := agent.Options{Model: seeing{&files}, Info: llm.Info{ID: "p/m", Images: true}}
+	a, err := agent.Open(t.Context(), agent.Session{ID: "a", Store: db.Conversations()}, o)
+	ok(t, err)
+	picture := "\x89PNG\r\n\x1a\n and more"
+	m := harness.UserText("look")
+	m.Parts = append(m.Parts, harness.Part{Kind: harness.PartFile, File: &harness.File{Name: "a.png", MediaType: "image/png", Data: []byte(picture)}})
+	ok(t, a.SetMessages(t.Context(), []harness.Message{m, harness.AssistantText("yes")}))
+	_, err = a.Run(t.Context(), "what is it?")
+	ok(t, err)
+	store, err := snapshot.Open(t.Context(), t.TempDir())
+	ok(t, err)
+	_, err = a.SaveSession(t.Context(), store)
+	ok(t, err)
+	ok(t, a.Close())
+	d, err := snapshot.Load(t.Context(), store, "a", snapshot.Want{})
+	ok(t, err)
+	if len(d.Artifacts) != 1 || string(d.Artifacts[0].Data) != picture {
+		t.Errorf("saved are %+v", d.Artifacts)
+	}
+	has(t, db, "a", []byte(picture))
+	if a, err = agent.Open(t.Context(), agent.Session{ID: "a", Store: db.Conversations()}, o); err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Run(t.Context(), "and now?")
+	ok(t, err)
+	ok(t, a.Close())
+	if len(files) != 2 || files[0] != picture || files[1] != picture {
+		t.Errorf("the model saw %q", files)
+	}
+}

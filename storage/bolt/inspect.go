@@ -18,8 +18,10 @@ type Inspection struct {
 	// Sessions are with deleted ones, Messages those of sessions that are not.
 	Sessions int `json:"sessions"`
 	Messages int `json:"messages"`
-	Facts    int `json:"facts"`
-	Notes    int `json:"notes"`
+	// Artifacts are the files and long results that are kept apart.
+	Artifacts int `json:"artifacts"`
+	Facts     int `json:"facts"`
+	Notes     int `json:"notes"`
 	// Wasteful says that so much is free that compacting the file is worth it.
 	Wasteful bool `json:"wasteful"`
 }
@@ -45,7 +47,7 @@ func inspectWith(ctx context.Context, path string, o Options, all []step) (i Ins
 	if n.Schema != d.schema() {
 		// How an older file hangs together is known to the steps that change it.
 		c, err := d.count(ctx)
-		i.Sessions, i.Messages, i.Facts, i.Notes = c.Sessions, c.Messages, c.Facts, c.Notes
+		i.Sessions, i.Messages, i.Artifacts, i.Facts, i.Notes = c.Sessions, c.Messages, c.Artifacts, c.Facts, c.Notes
 		return i, err
 	}
 	report, err := d.Check(ctx)
@@ -55,7 +57,7 @@ func inspectWith(ctx context.Context, path string, o Options, all []step) (i Ins
 	if err != nil {
 		return i, err
 	}
-	i.Sessions, i.Facts, i.Notes = n.Sessions, n.Facts, n.Notes
+	i.Sessions, i.Artifacts, i.Facts, i.Notes = n.Sessions, report.Artifacts, n.Facts, n.Notes
 	sessions, err := d.Sessions().List(ctx, harness.SessionFilter{})
 	for _, s := range sessions {
 		i.Messages += s.Messages

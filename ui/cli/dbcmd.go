@@ -190,6 +190,10 @@ it, for 90 days; an older cairn reads that one and refuses the new.`,
 
 // contents is what a store holds, in words.
 func contents(r StoreReport) string {
-	return fmt.Sprintf("%d bytes, %s, %s, %s, %s, schema %d", r.Bytes, count(r.Sessions, "session"),
-		count(r.Messages, "message"), count(r.Facts, "fact"), count(r.Notes, "note"), r.Schema)
+	apart := ""
+	if r.Artifacts > 0 {
+		apart = ", " + count(r.Artifacts, "artifact")
+	}
+	return fmt.Sprintf("%d bytes, %s, %s%s, %s, %s, schema %d", r.Bytes, count(r.Sessions, "session"),
+		count(r.Messages, "message"), apart, count(r.Facts, "fact"), count(r.Notes, "note"), r.Schema)
 }

@@ -153,8 +153,10 @@ type StoreReport struct {
 	Schema   int   `json:"schema"`
 	Sessions int   `json:"sessions"`
 	Messages int   `json:"messages"`
-	Facts    int   `json:"facts"`
-	Notes    int   `json:"notes"`
+	// Artifacts are the files and long results that are kept apart.
+	Artifacts int `json:"artifacts"`
+	Facts     int `json:"facts"`
+	Notes     int `json:"notes"`
 	// Wasteful says that giving back what is free is worth it.
 	Wasteful bool `json:"wasteful"`
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -303,5 +304,43 @@ func TestGoldenFiles(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestRandomKeysAmongFiles types mentions, pastes paths and edits them in windows
+// of all sizes. The driver fails when a view does not fit.
+func TestRandomKeysAmongFiles(t *testing.T) {
+	dir := desk(t)
+	keys := []string{
+		"@", "@", "@", "r", "o", "w", "/", ".", " ", "\"", "tab", "tab", "enter", "up", "down", "esc", "backspace", "backspace", "left", "right",
+		"ctrl+a", "ctrl+e", "ctrl+w", "ctrl+u", "ctrl+y", "ctrl+_", "ctrl+n", "ctrl+p", "ctrl+x", "d", "e", "alt+up", "ctrl+r", "會", "ctrl+j",
+	}
+	texts := []string{
+		filepath.Join(dir, "cat.png"), filepath.Join(dir, "my cat.png") + "\n", "@main.go @empty.txt", "@import/row.go,", "/attach main.go",
+		"see @\x1b[2J.png", strings.Repeat("@main.go ", 300), "@" + strings.Repeat("x", 200),
+	}
+	for seed := range uint64(4) {
+		in(t, func(t *testing.T, w *uitest.World) {
+			r := rand.New(rand.NewPCG(seed, 2))
+			d := atDesk(w, dir, 80, 24)
+			for range 400 {
+				switch r.IntN(14) {
+				case 0:
+					d.Paste(texts[r.IntN(len(texts))])
+				case 1:
+					d.Resize(r.IntN(130), r.IntN(45))
+				case 2:
+					d.Wait(time.Duration(r.IntN(800)) * time.Millisecond)
+				default:
+					d.Press(keys[r.IntN(len(keys))])
+				}
+				if strings.ContainsAny(d.Screen(), "\x1b\t\r") {
+					t.Fatalf("a control character is drawn:\n%q", d.Screen())
+				}
+				if d.Quit() {
+					d = atDesk(w, dir, 80, 24)
+				}
+			}
+		})
 	}
 }

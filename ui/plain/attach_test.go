@@ -11,6 +11,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/attach"
+	"cairn/harness/model/offline"
 	files "cairn/ui/chat/attach"
 	"cairn/ui/plain"
 	"cairn/ui/uitest"
@@ -144,5 +145,27 @@ func TestWhileAnAnswerIsUnderWayFilesWaitTheirTurn(t *testing.T) {
 		k := start(t, d)
 		k.say("go").wait(time.Second).say("then @notes.md", "/attach a b.md", "last").wait(10 * time.Second)
 		k.shows("cairn: echo then @notes.md", "goes with the next message: text a b.md", `cairn: echo last @"a b.md"`)
+	})
+}
+
+// The built-in model is told of files as every other one is.
+func TestAFileReachesTheBuiltInModel(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d, _ := beside(t, w)
+		builtIn := offline.New()
+		w.Model.Then(builtIn.Stream, builtIn.Stream)
+		k := start(t, d)
+		k.say("/attach notes.md", "look at this").wait(time.Minute).shows("- with it: text notes.md 9 B", "cairn: ")
+		asked := w.Model.Asked()
+		if len(asked) == 0 {
+			t.Fatal("nothing was asked")
+		}
+		text := ""
+		for _, p := range asked[0].Messages[0].Parts {
+			text += p.Text
+		}
+		if !strings.Contains(text, "look at this @notes.md") || !strings.Contains(text, "notes.md:\n```") || !strings.Contains(text, "buy milk") {
+			t.Errorf("the model was asked %q", text)
+		}
 	})
 }

@@ -75,7 +75,11 @@ func (p *plain) context() {
 	if err != nil {
 		p.trouble(err)
 	}
-	for _, l := range append(chat.ContextLines(*answer, p.setup, session), carried...) {
+	last := *answer
+	if pictured { // the parts were told
+		last.Sent = nil
+	}
+	for _, l := range append(chat.ContextLines(last, p.setup, session), carried...) {
 		p.say(l)
 	}
 }

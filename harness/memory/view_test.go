@@ -261,3 +261,24 @@ func TestNeutralTextEndsNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestBoundedTextEndsAtALine(t *testing.T) {
+	t.Parallel()
+	line := strings.Repeat("word ", 19) + "end\n"
+	for name, tc := range map[string]struct {
+		text   string
+		tokens int
+		want   string
+	}{
+		"short":                {"short", 10, "short"},
+		"at a line":            {strings.Repeat(line, 9), 200, strings.Repeat(line, 7) + strings.TrimSpace(line) + "…"},
+		"in a line":            {strings.Repeat("a", 400), 25, strings.Repeat("a", 100) + "…"},
+		"between characters":   {"漢字漢字", 3, "漢字漢…"},
+		"to nothing":           {"漢字", 0, "…"},
+		"broken bytes and all": {"\xff\xff\xff" + strings.Repeat("a", 100), 10, "\xff\xff\xff" + strings.Repeat("a", 16) + "…"},
+	} {
+		if got := Bounded(tc.text, tc.tokens); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}

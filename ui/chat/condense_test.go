@@ -52,7 +52,9 @@ type condenser struct {
 }
 
 func (c *condenser) wire(d ui.Deps) ui.Deps {
-	d.Plan = func(context.Context, harness.SessionID, chat.Compaction) (chat.CompactPlan, error) { return c.plan, nil }
+	d.Plan = func(context.Context, harness.SessionID, chat.Compaction) (chat.CompactPlan, error) {
+		return c.plan, nil
+	}
 	d.Compact = c.compact
 	return d
 }
@@ -104,7 +106,7 @@ func TestCompactSaysWhatItDidAndMarksWhatIsAbove(t *testing.T) {
 		long(w, 4)
 		c := &condenser{w: w, plan: chat.CompactPlan{Calls: 1, Messages: 4}, parts: []harness.Condensed{note(4)}, each: time.Second}
 		d := w.Start(c.wire(w.Deps("talk", false)), 80, 40)
-		d.Type("/compact the stones").Press("enter").Wait(500*time.Millisecond).Shows("● condensing… · esc stops").Hides("not in context")
+		d.Type("/compact the stones").Press("enter").Wait(500 * time.Millisecond).Shows("● condensing… · esc stops").Hides("not in context")
 		d.Wait(time.Second).Hides("condensing").Shows(
 			"condensed 4 messages into 45 characters; 11,200 -> 3,900 tokens", "── not in context above ──",
 			"4 messages above stand as a note of 45 characters · ctrl+x c shows it", "you · 00:00 · not in context", "cairn · 00:01 · not in context", "you · 00:04\n",
@@ -128,7 +130,7 @@ func TestPartsOfOneCondensingAreToldTogether(t *testing.T) {
 		first.After, second.Before, second.Dropped, second.Cleared = 9_000, 9_000, 4, 2
 		c := &condenser{w: w, plan: chat.CompactPlan{Calls: 2}, parts: []harness.Condensed{first, second}, each: time.Second}
 		d := w.Start(c.wire(w.Deps("talk", false)), 80, 40)
-		d.Type("/compact").Press("enter").Wait(500*time.Millisecond).Shows("condensing, part 1 of 2…").Wait(time.Second).Shows("part 2 of 2…")
+		d.Type("/compact").Press("enter").Wait(500 * time.Millisecond).Shows("condensing, part 1 of 2…").Wait(time.Second).Shows("part 2 of 2…")
 		d.Wait(time.Second).Shows("condensed 8 messages into 45 characters and left out 2 old tool results; 11,200\n-> 3,900 tokens", "8 messages above stand as")
 		if n := strings.Count(d.Screen(), "condensed 4 messages"); n != 0 {
 			t.Errorf("a part is told by itself:\n%s", d.Screen())
@@ -142,7 +144,7 @@ func TestCondensingIsStoppedAndNothingIsLost(t *testing.T) {
 			long(w, 6)
 			c := &condenser{w: w, plan: chat.CompactPlan{Calls: 2}, parts: []harness.Condensed{note(4), note(8)}, each: time.Second}
 			d := w.Start(c.wire(w.Deps("talk", false)), 80, 40)
-			d.Type("/compact").Press("enter").Wait(1500 * time.Millisecond).Press(key).Wait(2*time.Second).
+			d.Type("/compact").Press("enter").Wait(1500*time.Millisecond).Press(key).Wait(2*time.Second).
 				Shows("stopped condensing; nothing is lost", "condensed 4 messages", "4 messages above stand as a note").Hides("8 messages")
 			d.Type("go on").Press("enter").Wait(time.Second).Shows("echo go on")
 		})

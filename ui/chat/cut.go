@@ -183,7 +183,7 @@ func (d desk) standing(it item) []string {
 // divider stands before the first item that is in the context.
 func (d desk) divider(it item) []string {
 	o, paints := d.l.theme.Ornaments, d.l.theme.Paints
-	words := ""
+	var words string
 	switch c := d.m.cut.last; {
 	case it.marks&markFull != 0:
 		words = "the window is full: what is above was not in the last request; it stays readable and is found by search"

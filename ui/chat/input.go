@@ -130,14 +130,8 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		}
 	case actComplete:
 		m = m.complete()
-	case actDetails:
-		m.details = !m.details
-	case actThinking:
-		m.thinking = !m.thinking
 	case actContinue, actRetry, actDrop:
 		m, cmd = m.offer(action, key)
-	case actCondense, actLeave:
-		m, cmd = m.confirm(action, key)
 	case actUndo:
 		m, cmd = m.undoWrite()
 	case actUsed:
@@ -145,14 +139,8 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		return m, nil, want
 	case actDecide:
 		m, cmd = m.reopen()
-	case actNote:
-		m, cmd = m.toggleNote()
-	case actPin:
-		m, cmd = m.togglePin()
-	case actResult:
-		m, cmd = m.showResult(m.lowest(), 1)
 	default:
-		m, cmd = m.move(action)
+		m, cmd = m.see(action, key)
 	}
 	return m, cmd, Intent{}
 }
@@ -193,6 +181,27 @@ func (m Model) edit(action string) (Model, tea.Cmd) {
 		m.draft.version++
 	}
 	return m, nil
+}
+
+// see carries out an action about what one sees, or what the model does.
+func (m Model) see(action, key string) (Model, tea.Cmd) {
+	switch action {
+	case actDetails:
+		m.details = !m.details
+		return m, nil
+	case actThinking:
+		m.thinking = !m.thinking
+		return m, nil
+	case actCondense, actLeave:
+		return m.confirm(action, key)
+	case actNote:
+		return m.toggleNote()
+	case actPin:
+		return m.togglePin()
+	case actResult:
+		return m.showResult(m.lowest(), 1)
+	}
+	return m.move(action)
 }
 
 // move scrolls the conversation or goes among its branches.

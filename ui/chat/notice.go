@@ -47,18 +47,19 @@ func (m Model) notices() []string {
 // notable is a notice in a few lines. What does not fit of its text is left
 // out, never the keys that follow it.
 func (m Model) notable(text, keys string) []string {
+	most := max(noticeRows, m.height/6)
 	lines := render.Wrap(text+keys, m.width)
-	if len(lines) <= noticeRows {
+	if len(lines) <= most {
 		return lines
 	}
 	if keys == "" {
-		return lines[:noticeRows]
+		return lines[:most]
 	}
 	o := m.deps.Theme.Ornaments
 	last := render.Wrap(strings.TrimPrefix(keys, " "+o.Dot+" "), m.width)
-	last = last[:min(len(last), noticeRows-1)]
+	last = last[:min(len(last), most-1)]
 	lines = render.Wrap(text, m.width)
-	lines = lines[:min(len(lines), noticeRows-len(last))]
+	lines = lines[:min(len(lines), most-len(last))]
 	cut := &lines[len(lines)-1]
 	*cut = render.Truncate(*cut, m.width-render.Width(o.Ellipsis), "") + o.Ellipsis
 	return append(lines[:len(lines):len(lines)], last...)

@@ -167,7 +167,7 @@ type resultMsg struct {
 	title, text, note string
 }
 
-func (msg resultMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
+func (msg resultMsg) apply(m Model) (Model, tea.Cmd) {
 	if m.branch.tree.Open() { // the person went elsewhere meanwhile
 		return m, nil
 	}

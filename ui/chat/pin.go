@@ -34,48 +34,64 @@ func Pins(ctx context.Context, t harness.Transcript, s harness.Session) ([]harne
 	if s.PinRecords == 0 {
 		return nil, nil
 	}
+	p := pinning{id: s.ID, decided: map[harness.Origin]bool{}}
 	records, err := t.Tail(ctx, s.ID, 0, pinPage)
-	var pins []harness.Origin
-	decided := map[harness.Origin]bool{}
-	note := func(o harness.Origin, in harness.Record, on bool) {
-		if o.Session = cmp.Or(o.Session, in.In); o.Session == s.ID {
-			o.Session = ""
-		}
-		if !decided[o] && on {
-			pins = append(pins, o)
-		}
-		decided[o] = true
-	}
-	for seen := 0; err == nil && len(records) > 0; {
+	for err == nil && len(records) > 0 && p.seen < s.PinRecords {
+		var done bool
 		for _, r := range slices.Backward(records) {
-			switch r.Kind {
-			case harness.RecordPin:
-				var p harness.Pin
-				if err := json.Unmarshal(r.Data, &p); err != nil {
-					return nil, fmt.Errorf("pin record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
-				}
-				note(harness.Origin{Session: p.In, Record: p.Message}, r, !p.Off)
-				seen++
-			case harness.RecordCondensed:
-				c := condensedOf(r)
-				if c == nil {
-					return nil, fmt.Errorf("condensed record %d: %w", r.Seq, harness.ErrDamaged)
-				}
-				for _, o := range c.Pins {
-					note(o, r, true)
-				}
-				return inOrder(pins), nil
-			case harness.RecordReset:
-				return inOrder(pins), nil
-			default:
+			if done, err = p.read(r); done || err != nil {
+				return inOrder(p.pins), err
 			}
-		}
-		if seen >= s.PinRecords {
-			break
 		}
 		records, err = t.Before(ctx, s.ID, origin(records[0]), pinPage)
 	}
-	return inOrder(pins), err
+	return inOrder(p.pins), err
+}
+
+// pinning reads which messages are pinned from the records of a branch, the
+// newest first: what is read of a message first counts.
+type pinning struct {
+	id      harness.SessionID
+	pins    []harness.Origin
+	decided map[harness.Origin]bool
+	seen    int // records about pins
+}
+
+// read takes a record; done says that those before it do not count.
+func (p *pinning) read(r harness.Record) (done bool, err error) {
+	switch r.Kind {
+	case harness.RecordPin:
+		var pin harness.Pin
+		if err := json.Unmarshal(r.Data, &pin); err != nil {
+			return false, fmt.Errorf("pin record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
+		}
+		p.note(harness.Origin{Session: pin.In, Record: pin.Message}, r, !pin.Off)
+		p.seen++
+	case harness.RecordCondensed:
+		c := condensedOf(r)
+		if c == nil {
+			return false, fmt.Errorf("condensed record %d: %w", r.Seq, harness.ErrDamaged)
+		}
+		for _, o := range c.Pins {
+			p.note(o, r, true)
+		}
+		return true, nil
+	case harness.RecordReset:
+		return true, nil
+	default:
+	}
+	return false, nil
+}
+
+// note notes what a record of a log says of a message.
+func (p *pinning) note(o harness.Origin, in harness.Record, on bool) {
+	if o.Session = cmp.Or(o.Session, in.In); o.Session == p.id {
+		o.Session = ""
+	}
+	if !p.decided[o] && on {
+		p.pins = append(p.pins, o)
+	}
+	p.decided[o] = true
 }
 
 // inOrder sorts places: those of other sessions are from before.

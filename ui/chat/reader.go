@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"errors"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -44,28 +45,33 @@ func (m Model) peek() tea.Cmd {
 			}
 			out.pinned = true
 		}
-		runs, err := d.Engine.List(ctx, harness.RunFilter{Session: id, Unfinished: true})
-		if err != nil {
-			out.err = err
-			return out
-		}
-		for _, r := range runs {
-			full, err := d.Engine.Get(ctx, r.ID)
-			switch {
-			case err == nil:
-				out.run = &full
-				if full.Partial != nil {
-					out.partial = full.Partial
-				}
-				if full.Status == harness.RunAwaiting && len(full.Pending) > 0 {
-					out.waits = &full
-				}
-			case !errors.Is(err, harness.ErrNotFound):
-				out.err = err
-			}
-		}
-		return out
+		return out.withRuns(ctx, d, id)
 	}
+}
+
+// withRuns takes the runs of the session that have not ended.
+func (msg peekMsg) withRuns(ctx context.Context, d Deps, id harness.SessionID) peekMsg {
+	runs, err := d.Engine.List(ctx, harness.RunFilter{Session: id, Unfinished: true})
+	if err != nil {
+		msg.err = err
+		return msg
+	}
+	for _, r := range runs {
+		full, err := d.Engine.Get(ctx, r.ID)
+		switch {
+		case err == nil:
+			msg.run = &full
+			if full.Partial != nil {
+				msg.partial = full.Partial
+			}
+			if full.Status == harness.RunAwaiting && len(full.Pending) > 0 {
+				msg.waits = &full
+			}
+		case !errors.Is(err, harness.ErrNotFound):
+			msg.err = err
+		}
+	}
+	return msg
 }
 
 func (msg peekMsg) apply(m Model) (Model, tea.Cmd) {

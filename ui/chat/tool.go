@@ -82,6 +82,9 @@ func (d desk) call(c *harness.ToolCall, at stage) []string {
 	}
 	out := []string{d.fit(line + "  " + paint.On(state))}
 	out = append(out, d.below(c, res)...)
+	if res != nil && res.Artifact != "" {
+		out = append(out, d.fit("    "+o.Muted.On("only its ends are in the conversation"+d.wholeWords())))
+	}
 	if !d.l.details {
 		return out
 	}
@@ -115,7 +118,7 @@ func (d desk) state(c *harness.ToolCall, res *harness.ToolResult, at stage) (str
 	}
 	if !res.Failed {
 		if res.Artifact != "" {
-			return largeWords(res.Text) + d.wholeWords(), o.Muted
+			return largeWords(res.Text), o.Muted
 		}
 		return resultWords(c.Name, res.Text), o.Muted
 	}
@@ -338,7 +341,7 @@ func (d desk) indent(text string, limit int, whole string) []string {
 	for _, l := range lines[:min(len(lines), limit)] {
 		out = append(out, d.fit("    "+d.l.theme.Paints.Muted.On(l)))
 	}
-	more := ""
+	var more string
 	switch {
 	case len(head) < len(text) && !strings.Contains(text[len(head):], "\n"):
 		more = compose.Size(len(text)-len(head)) + " more"
@@ -354,9 +357,10 @@ func (d desk) indent(text string, limit int, whole string) []string {
 
 // largeWords say how large a result is of which only the ends are here.
 func largeWords(text string) string {
-	size, ok := strings.CutPrefix(firstLine(text), saidLong)
-	if size, _, _ = strings.Cut(size, "."); ok && size != "" {
-		return size
+	size, _ := strings.CutPrefix(firstLine(text), saidLong)
+	size, _, _ = strings.Cut(size, " ")
+	if n, err := strconv.ParseInt(size, 10, 64); err == nil {
+		return render.Grouped(n) + " characters"
 	}
 	return "a large result"
 }
@@ -364,9 +368,9 @@ func largeWords(text string) string {
 // wholeWords say which key opens a result.
 func (d desk) wholeWords() string {
 	if k := d.m.usual(actResult); k != "" {
-		return " " + d.l.theme.Ornaments.Dot + " " + k + " opens it"
+		return " " + d.l.theme.Ornaments.Dot + " " + k + " opens all of it"
 	}
-	return " " + d.l.theme.Ornaments.Dot + " /result opens it"
+	return " " + d.l.theme.Ornaments.Dot + " /result opens all of it"
 }
 
 // inputWords is a call's input in few words: the value of a single text, or

@@ -16,7 +16,7 @@ const (
 	// Below these the header keeps title and saved state, the footer folds,
 	// and the rule below the header goes.
 	fullWidth, fullHeight, ruleHeight = 80, 20, 14
-	// noticeRows is how many rows a notice may take.
+	// noticeRows is how many rows a notice may take, more on a high screen.
 	noticeRows = 3
 	// boxRows is how many rows the box may take, if it is no more than a third
 	// of the screen.

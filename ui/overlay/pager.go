@@ -100,9 +100,12 @@ func (p Pager) Bindings() []render.Binding {
 func (p Pager) Update(msg tea.Msg) (Pager, Intent) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
+		end := p.height > 0 && p.top > 0 && p.top >= p.lowest()
 		p.width, p.height = msg.Width, msg.Height
 		p.roll = p.roll.wide(p.width - p.gutter())
-		p.top = p.within(p.roll.row(p.top))
+		if p.top = p.within(p.roll.row(p.top)); end {
+			p.top = p.lowest()
+		}
 	case tea.MouseMsg:
 		switch msg.Button {
 		case tea.MouseButtonWheelDown:

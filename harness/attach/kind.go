@@ -16,11 +16,12 @@ import (
 )
 
 const (
-	// MaxImage and MaxDocument bound an image and a document, in bytes, and MaxText
-	// a text, in characters.
-	MaxImage    = 5 << 20
+	// MaxImage bounds an image, in bytes.
+	MaxImage = 5 << 20
+	// MaxDocument bounds a document, in bytes.
 	MaxDocument = 32 << 20
-	MaxText     = 200_000
+	// MaxText bounds a text, in characters.
+	MaxText = 200_000
 	// maxSide bounds the width and the height of an image, in pixels: a request
 	// with a larger one is refused, and so would be all that follow it.
 	maxSide = 8_000

@@ -15,7 +15,7 @@ import (
 
 func TestWhatIsNoOrdinaryFileIsNotOpened(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "kinds") // the name of a socket must be short
+	dir, err := os.MkdirTemp("", "kinds") //nolint:usetesting // the name of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ type Budget struct {
 	Limits   harness.SpendingLimits
 	// Holder says in which process the calls are made.
 	Holder harness.Holder
-	// Now is the clock; nil means [time.Now].
+	// Now is the clock; nil leaves it to that of Spending.
 	Now func() time.Time
 }
 
@@ -75,9 +75,10 @@ func (b *Budget) Hold(ctx context.Context, session harness.SessionID, info model
 	return &Held{spending: b.Spending, id: id, info: info, amount: amount}, nil
 }
 
+// now is when a hold begins, the zero time where Spending is to say it.
 func (b *Budget) now() time.Time {
 	if b.Now == nil {
-		return time.Now()
+		return time.Time{}
 	}
 	return b.Now()
 }

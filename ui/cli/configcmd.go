@@ -52,15 +52,8 @@ func (a *app) configCheck() *cobra.Command {
 			if err := checkAddresses(a.s.Getenv); err != nil {
 				return err
 			}
-			if c.Model != "" {
-				m, err := a.models(ctx)
-				if err != nil {
-					return err
-				}
-				from, _ := c.From("model")
-				if _, err := m.Validate(ctx, c.Model); err != nil {
-					return usage("the model from %s: %w", from, err)
-				}
+			if err := a.checkModels(ctx, c); err != nil {
+				return err
 			}
 			_, err = os.Stat(c.File)
 			exists := err == nil
@@ -83,6 +76,29 @@ func (a *app) configCheck() *cobra.Command {
 			return nil
 		}),
 	}
+}
+
+// checkModels refuses models that are misspelt.
+func (a *app) checkModels(ctx context.Context, c Config) error {
+	if c.Model == "" && len(c.Fallback) == 0 {
+		return nil
+	}
+	m, err := a.models(ctx)
+	if err != nil {
+		return err
+	}
+	if from, _ := c.From("model"); c.Model != "" {
+		if _, err := m.Validate(ctx, c.Model); err != nil {
+			return usage("the model from %s: %w", from, err)
+		}
+	}
+	from, _ := c.From(keyFallback)
+	for _, name := range c.Fallback {
+		if _, err := m.Validate(ctx, name); err != nil {
+			return usage("the fallback from %s: %w", from, err)
+		}
+	}
+	return nil
 }
 
 // checkTheme refuses a theme that does not exist.

@@ -121,6 +121,12 @@ type summariser struct {
 // Stream implements [model.Model].
 func (s *summariser) Stream(ctx context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
 	t := s.turn
+	out, err := t.before(ctx, memory.Out{Request: r})
+	if err != nil {
+		s.failed, s.free = true, true
+		return model.Reply{}, err
+	}
+	r = out.Request
 	input := memory.Estimate(harness.UserText(r.System)) + memory.Estimate(harness.UserText(r.Context))
 	for _, m := range r.Messages {
 		input += memory.Estimate(m)

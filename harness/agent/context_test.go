@@ -275,3 +275,40 @@ func TestBudgetHoldsForTurnsAndNotes(t *testing.T) {
 		t.Errorf("result %+v, %v", res, err)
 	}
 }
+
+// What middleware keeps from the model is kept from it when it writes a note, too.
+func TestNotesAreWrittenOfWhatMiddlewareLetsThrough(t *testing.T) {
+	t.Parallel()
+	var asked string
+	w := &writer{note: func() (model.Reply, error) { return text("A note."), nil }}
+	seeing := answering(func(ctx context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
+		if r.Purpose == model.PurposeCondense {
+			asked = r.Messages[0].Text()
+		}
+		return w.Stream(ctx, r, emit)
+	})
+	hide := between{plain: plain{"hide"}, request: func(r *model.Request) error {
+		for i := range r.Messages {
+			for j := range r.Messages[i].Parts {
+				p := &r.Messages[i].Parts[j]
+				p.Text = strings.ReplaceAll(p.Text, "question", "matter")
+			}
+		}
+		return nil
+	}}
+	a, err := agent.New(agent.Options{Model: seeing, Info: model.Info{ID: "mock/m", Window: 64_000}, Extensions: []agent.Extension{hide}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		if _, err := a.Run(t.Context(), fmt.Sprintf("question %d", i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if report, err := a.Condense(t.Context(), ""); err != nil || report.Calls != 1 {
+		t.Fatalf("report %+v, %v", report, err)
+	}
+	if strings.Contains(asked, "question") || !strings.Contains(asked, "matter 3") {
+		t.Errorf("the note was asked for with %.500s", asked)
+	}
+}

@@ -20,8 +20,9 @@ import (
 )
 
 // BeforeModel is an [Extension] that sees each request of a turn before it is
-// sent, those that repeat a refused one too. What it changes is sent and not
-// stored.
+// sent, those that repeat a refused one too, and those for a note that is to stand
+// for old messages ([model.PurposeCondense]), so that nothing reaches the model past
+// it. What it changes is sent and not stored.
 type BeforeModel interface {
 	// BeforeModel may change the messages, the tools and the context of r, which is
 	// its own copy. What is sent must stay legal: each call with its result behind

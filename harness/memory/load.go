@@ -120,10 +120,14 @@ func (b *backwards) missing(info model.Info, most int) int {
 			n = min(n, first.Seq-b.kept.Record)
 		}
 	}
-	if window < math.MaxInt {
-		n = min(n, max(leastPage, (window-b.tokens)*b.records/max(b.tokens, 1)*9/8))
+	switch {
+	case window == math.MaxInt:
+		return n
+	case b.tokens < window:
+		return min(n, max(leastPage, (window-b.tokens)*b.records/max(b.tokens, 1)*9/8))
+	default:
+		return min(n, max(leastPage, min(first.Seq, b.records)))
 	}
-	return n
 }
 
 // enough reports whether nothing before what was read is needed.
@@ -142,8 +146,12 @@ func (b *backwards) enough(info model.Info, most int) bool {
 		return false
 	case b.kept != nil:
 		return b.tokens >= most
+	case float64(b.tokens) < float64(windowOf(info))/Ratio(In{History: b.pages[0], Info: info}):
+		return false
 	default:
-		return float64(b.tokens) >= float64(windowOf(info))/Ratio(In{History: b.pages[0], Info: info})
+		// If hardly more is left it is read as well: after a change to a model with a
+		// smaller window all of it can be condensed then.
+		return first.Seq > b.records || b.tokens >= most
 	}
 }
 

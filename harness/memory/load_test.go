@@ -93,6 +93,7 @@ func TestLoadReadsBackToWhatWasKept(t *testing.T) {
 		"a reset":                 {64_000, map[int]harness.Record{9_990: {Seq: 9_990, Prev: 9_989, Kind: harness.RecordReset}}, 9_990, 260, false},
 		"one that took none out":  {16_000, map[int]harness.Record{9_990: at(9_990, harness.Condensed{})}, 9_880, 400, true},
 		"more than is remembered": {16_000, nil, 9_880, 400, true},
+		"hardly more than fits":   {800_000, nil, 1, 10_000, false},
 	} {
 		tp := &tape{records: records(msgs...)}
 		for seq, r := range tc.set {

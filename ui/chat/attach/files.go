@@ -64,7 +64,9 @@ type RefusedError struct {
 }
 
 // Error implements error with a sentence.
-func (e *RefusedError) Error() string { return "not sent: " + e.reason() }
+func (e *RefusedError) Error() string {
+	return "not sent: " + e.reason() + "; without its @ it is only text"
+}
 
 // reason is why, with the name of the file.
 func (e *RefusedError) reason() string {

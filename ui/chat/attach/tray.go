@@ -108,9 +108,9 @@ func (t Tray) look(text func() string, there bool) (Tray, []Work) {
 		return t, nil
 	}
 	t.looking, t.dirty = true, false
-	ctx, files, seen, since := t.ctx, t.files, t.seen, t.since
+	ctx, files, seen, before, since := t.ctx, t.files, t.seen, t.chips, t.since
 	return t, []Work{func() Done {
-		chips, gone := files.chips(ctx, text(), seen)
+		chips, gone := files.chips(ctx, text(), seen, before)
 		return func(t Tray) (Tray, []Work) { //nolint:contextcheck // what follows ends with the tray
 			t.looking = false
 			if t.text == nil {
@@ -147,7 +147,7 @@ func (f Files) Since(ctx context.Context, text string, at time.Time) []string {
 	if !f.On() || at.IsZero() {
 		return nil
 	}
-	chips, gone := f.chips(ctx, text, nil)
+	chips, gone := f.chips(ctx, text, nil, nil)
 	return became(chips, gone, at)
 }
 
@@ -165,9 +165,10 @@ func became(chips []chip, gone []string, at time.Time) (told []string) {
 	return told
 }
 
-// chips looks at the files that a text mentions. What was seen before is not
-// looked at again; gone are the mentions of no file.
-func (f Files) chips(ctx context.Context, text string, known map[string]Seen) (chips []chip, gone []string) {
+// chips looks at the files that a text mentions. What is known or was refused
+// before is not looked at again, as it may be large; gone are the mentions of no
+// file.
+func (f Files) chips(ctx context.Context, text string, known map[string]Seen, before []chip) (chips []chip, gone []string) {
 	done := map[string]bool{}
 	for _, m := range Mentions(text) {
 		if done[m.Path] || len(chips) == filesMax || ctx.Err() != nil {
@@ -176,7 +177,9 @@ func (f Files) chips(ctx context.Context, text string, known map[string]Seen) (c
 		done[m.Path] = true
 		seen, ok := known[m.Path]
 		var err error
-		if !ok {
+		if i := slices.IndexFunc(before, func(c chip) bool { return c.Path == m.Path && c.err != nil }); i >= 0 {
+			err = before[i].err
+		} else if !ok {
 			seen, err = f.Look(ctx, m.Path)
 		}
 		if noFile(err) {

@@ -208,8 +208,8 @@ func TestWhatIsSentWithAMessage(t *testing.T) {
 		t.Errorf("the text of the file is told as words of the person: %+v", msg.Parts[1])
 	}
 	for _, c := range []struct{ text, model, why string }{
-		{"@void", "x/y", "not sent: void is empty"},
-		{"@cat.png", "x/blind", "not sent: cat.png: x/blind reads no images"},
+		{"@void", "x/y", "not sent: void is empty; without its @ it is only text"},
+		{"@cat.png", "x/blind", "not sent: cat.png: x/blind reads no images; without its @ it is only text"},
 	} {
 		var refused *RefusedError
 		if _, _, err := f.Message(t.Context(), c.text, c.model, nil, nil); !errors.As(err, &refused) || err.Error() != c.why {
@@ -220,7 +220,7 @@ func TestWhatIsSentWithAMessage(t *testing.T) {
 	if _, notes, err := f.Message(t.Context(), "@a.txt", "x/y", nil, seen); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "changed since you attached it") {
 		t.Errorf("told %q, %v", notes, err)
 	}
-	if _, _, err := f.Message(t.Context(), "@gone.txt", "x/y", nil, seen); err == nil || err.Error() != "not sent: @gone.txt is not there any more" {
+	if _, _, err := f.Message(t.Context(), "@gone.txt", "x/y", nil, seen); err == nil || !strings.HasPrefix(err.Error(), "not sent: @gone.txt is not there any more") {
 		t.Errorf("a file that vanished: %v", err)
 	}
 	many := ""
@@ -291,6 +291,30 @@ func TestTheLineOfAttachmentsFits(t *testing.T) {
 	tray, works = tray.typed("")
 	if tray = tray.done(works); tray.Any() || tray.Line(theme, 80) != "" {
 		t.Error("an empty text has attachments")
+	}
+}
+
+func TestAFileIsLookedAtOnceWhileAMessageIsWritten(t *testing.T) {
+	t.Parallel()
+	f := shelf{"a.txt": text("a.txt", 5), "void": text("void", 0)}.files()
+	look, looks := f.Look, map[string]int{}
+	f.Look = func(ctx context.Context, p string) (Seen, error) {
+		looks[p]++
+		return look(ctx, p)
+	}
+	tray, works := NewTray(t.Context(), f), []Work(nil)
+	for _, s := range []string{"@a.txt ", "@a.txt @void ", "@a.txt @void and", "@a.txt @void and more"} {
+		tray, works = tray.typed(s)
+		tray = tray.done(works)
+	}
+	if looks["a.txt"] != 1 || looks["void"] != 1 {
+		t.Errorf("looked %v times", looks)
+	}
+	tray, works = tray.typed("")
+	tray = tray.done(works)
+	tray, works = tray.typed("@void ")
+	if tray = tray.done(works); looks["void"] != 2 || !tray.Any() {
+		t.Errorf("looked %v times", looks)
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/agent"
-	files "cairn/harness/attach"
 	"cairn/harness/memory"
 	"cairn/harness/memory/condense"
 	"cairn/harness/memory/distill"
@@ -278,7 +277,7 @@ func (p *program) deps(c cli.ChatSetup, engine harness.Engine, set *tool.Set) ui
 // files are what a person may attach in a chat: what they name, from their
 // working directory on.
 func (p *program) files(c cli.ChatSetup) attach.Files {
-	from := files.Files{Dir: c.Session.Dir, Home: c.Setup.Getenv("HOME")}
+	from := c.Files(c.Session.Dir)
 	return attach.Files{
 		Read: from.Read, List: from.List, Accepts: p.Environment(c.Setup).Accepts,
 		Look: func(ctx context.Context, path string) (attach.Seen, error) {

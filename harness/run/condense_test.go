@@ -408,3 +408,61 @@ func condensings(t *testing.T, h harness.RunHandle) []harness.Event {
 	}
 	return events
 }
+
+// A message that is pinned while a run rests stays pinned over what the run
+// condenses when it goes on.
+func TestAPinMadeWhileARunRestsStays(t *testing.T) {
+	t.Parallel()
+	for name, open := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newArchive(t, open(t))
+			under := make(chan struct{})
+			a.during = func(ctx context.Context) {
+				close(under)
+				<-ctx.Done()
+			}
+			e := a.engine(nil)
+			h, err := a.begin(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-under
+			if err := e.Pause(t.Context(), h.ID()); err != nil {
+				t.Fatal(err)
+			}
+			a.during = nil
+			// The run's own first message, and one from long before.
+			info, _ := a.only()
+			for _, message := range []int{5, info.First} {
+				pin, err := json.Marshal(harness.Pin{Message: message})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := a.transcript.Append(t.Context(), a.lease, harness.Record{Kind: harness.RecordPin, Data: pin}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if h, err = e.Resume(t.Context(), a.lease, info.ID, harness.ResumeContinue); err != nil {
+				t.Fatal(err)
+			}
+			if res, err := h.Wait(t.Context()); err != nil || res.Status != harness.RunCompleted {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			requests, _ := a.asked()
+			for _, words := range []string{"question 2 ", "question 4 ", "look at everything"} {
+				if !strings.Contains(requests[len(requests)-1], words) {
+					t.Errorf("the last request is without %q", words)
+				}
+			}
+			s, err := a.sessions.Get(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			pinned, err := memory.Pinned(t.Context(), a.transcript, s, harness.Origin{})
+			if err != nil || len(pinned) != 3 || pinned[1].Seq != 5 || pinned[2].Seq != info.First {
+				t.Errorf("pinned are %+v, %v", pinned, err)
+			}
+		})
+	}
+}

@@ -190,7 +190,8 @@ func (l *Local) stretch(lease harness.Lease, info harness.Run, s loop.State, ste
 }
 
 // branch gives the turn as much of the branch before the run as its model's
-// window can hold, and what is pinned on it.
+// window can hold, and what is pinned by now: also since the run began, as what it
+// condenses says what is pinned to all who read the conversation later.
 func (l *Local) branch(ctx context.Context, t *agent.Turn) (err error) {
 	if t.History, err = memory.Load(ctx, l.o.Transcript, t.Session, t.First, t.Steps.Info); err != nil {
 		return fmt.Errorf("run %s: %w", t.Run, err)
@@ -205,7 +206,7 @@ func (l *Local) branch(ctx context.Context, t *agent.Turn) (err error) {
 	case err != nil:
 		return fmt.Errorf("run %s: session %s: %w", t.Run, t.Session, err)
 	}
-	if t.Pinned, err = memory.Pinned(ctx, l.o.Transcript, s, harness.Origin{Session: t.Session, Record: t.First}); err != nil {
+	if t.Pinned, err = memory.Pinned(ctx, l.o.Transcript, s, harness.Origin{}); err != nil {
 		return fmt.Errorf("run %s: %w", t.Run, err)
 	}
 	return nil

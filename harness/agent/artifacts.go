@@ -33,6 +33,9 @@ func (a *Agent) readers() []ArtifactReader {
 
 // artifact returns the bytes of one, or [harness.ErrNotFound].
 func (a *Agent) artifact(ctx context.Context, sum string) ([]byte, error) {
+	if data := held(a.doc, sum); data != nil {
+		return data, nil
+	}
 	for _, r := range a.readers() {
 		data, err := r.Get(ctx, a.id, sum)
 		if !errors.Is(err, harness.ErrNotFound) {

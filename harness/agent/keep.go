@@ -62,6 +62,7 @@ func (a *Agent) store(ctx context.Context, u harness.Usage, records []harness.Re
 		stored = d.Append(append(a.noted, records...)...)
 		if keeps {
 			err = a.keep(ctx, k, &d, stored)
+			stored = bare(stored)
 		}
 		return d, stored, err
 	}
@@ -79,6 +80,7 @@ func (a *Agent) keep(ctx context.Context, k Keeper, d *snapshot.Document, fresh 
 	if err := a.complete(ctx, d, fresh); err != nil {
 		return err
 	}
+	d.Records = bare(d.Records)
 	return a.save(ctx, k, d)
 }
 

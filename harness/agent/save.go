@@ -79,6 +79,7 @@ func (a *Agent) document(ctx context.Context) (d snapshot.Document, err error) {
 	if err := a.complete(ctx, &d, d.Records); err != nil {
 		return d, err
 	}
+	d.Records = bare(d.Records)
 	return d, a.fill(ctx, &d)
 }
 

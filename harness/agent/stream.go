@@ -8,8 +8,8 @@ import (
 	"cairn/harness/loop"
 )
 
-// Run sends text and returns when the turn is over. Only a closed or busy
-// agent, and a store that fails, are errors; every other failure is in the
+// Run sends text and returns when the turn is over. Only a closed or busy agent, a
+// blank text, and a store that fails, are errors; every other failure is in the
 // result. Cancelling ctx stops the turn and leaves a history that can go on.
 func (a *Agent) Run(ctx context.Context, text string) (harness.Result, error) {
 	return a.Stream(ctx, text, nil)
@@ -19,6 +19,14 @@ func (a *Agent) Run(ctx context.Context, text string) (harness.Result, error) {
 // goroutine; the last one is the result. see must not call [Agent.Close], which
 // waits for the turn.
 func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)) (harness.Result, error) {
+	return a.Send(ctx, harness.UserText(text), see)
+}
+
+// Send is [Agent.Stream] for a message that may have files beside its text, with
+// their bytes in [harness.File.Data]. They are kept with the conversation: where the
+// agent's tools keep large results, else by its store. A message that is none of a
+// user's is an error.
+func (a *Agent) Send(ctx context.Context, m harness.Message, see func(harness.Event)) (harness.Result, error) {
 	done, ctx, err := a.begin(ctx)
 	if err != nil {
 		return harness.Result{}, err
@@ -28,7 +36,10 @@ func (a *Agent) Stream(ctx context.Context, text string, see func(harness.Event)
 	before := a.history[:len(a.history):len(a.history)]
 	a.mu.Unlock()
 	d := &direct{a: a, run: harness.RunID(harness.NewID()), see: see}
-	started := loop.Started{Message: harness.UserText(text), Config: a.config()}
+	if m, err = a.sendable(ctx, m); err != nil {
+		return harness.Result{}, fmt.Errorf("session %s: %w", a.id, err)
+	}
+	started := loop.Started{Message: m, Config: a.config()}
 	stored, err := d.Put(ctx, harness.Usage{}, started)
 	if err != nil {
 		return harness.Result{}, err

@@ -302,17 +302,16 @@ func TestAFileIsLookedAtOnceWhileAMessageIsWritten(t *testing.T) {
 		looks[p]++
 		return look(ctx, p)
 	}
-	tray, works := NewTray(t.Context(), f), []Work(nil)
+	tray := NewTray(t.Context(), f)
 	for _, s := range []string{"@a.txt ", "@a.txt @void ", "@a.txt @void and", "@a.txt @void and more"} {
-		tray, works = tray.typed(s)
-		tray = tray.done(works)
+		next, works := tray.typed(s)
+		tray = next.done(works)
 	}
 	if looks["a.txt"] != 1 || looks["void"] != 1 {
 		t.Errorf("looked %v times", looks)
 	}
-	tray, works = tray.typed("")
-	tray = tray.done(works)
-	tray, works = tray.typed("@void ")
+	tray, works := tray.typed("")
+	tray, works = tray.done(works).typed("@void ")
 	if tray = tray.done(works); looks["void"] != 2 || !tray.Any() {
 		t.Errorf("looked %v times", looks)
 	}

@@ -260,6 +260,13 @@ func testImportedFiles(t *testing.T, s Stores) {
 		}
 		s = s.Reopen()
 	}
+	result := harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "c", Text: "preview", Artifact: digestOf(data)}}}}
+	if stored, _, err = s.Sessions.Import(ctx(t), harness.Session{ID: "r"}, []harness.Record{{Message: &result}}, data, []byte("another")); err != nil {
+		t.Fatal(err)
+	}
+	s = s.Reopen()
+	wantArtifact(t, s, stored.ID, digestOf(data), data)
+	wantArtifact(t, s, stored.ID, digestOf([]byte("another")), []byte("another"))
 	other := attached("", noise(8, 90_000))
 	if stored, _, err = s.Sessions.Import(ctx(t), harness.Session{ID: "a"}, []harness.Record{{Message: &other}}); err != nil || stored.ID != "a-2" {
 		t.Fatalf("with another file: %+v, %v", stored, err)

@@ -337,3 +337,55 @@ func BenchmarkThreeWriters(b *testing.B) {
 	b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-µs")
 }
+
+// BenchmarkArtifact stores and reads long results and files beside a conversation
+// of 1,000 messages.
+func BenchmarkArtifact(b *testing.B) {
+	for name, data := range map[string][]byte{
+		"text of 30 kB": []byte(strings.Repeat(text(1), 60)), "text of 1 MB": []byte(strings.Repeat(text(2), 2_000)),
+		"picture of 1 MB": noise(1, 1<<20), "picture of 20 MB": noise(2, 20<<20),
+	} {
+		b.Run(name, func(b *testing.B) {
+			db := openBench(b)
+			fill(b, db, "s", 1000)
+			var put, got time.Duration
+			n, size := 0, 0
+			for b.Loop() {
+				n++
+				// Each is another one.
+				data[n%len(data)]++
+				before := written(b)
+				start := time.Now()
+				sum, err := db.Artifacts().Put(b.Context(), "s", data)
+				check(b, err)
+				put += time.Since(start)
+				size += written(b) - before
+				start = time.Now()
+				_, err = db.Artifacts().Get(b.Context(), "s", sum)
+				check(b, err)
+				got += time.Since(start)
+			}
+			b.ReportMetric(float64(put.Microseconds())/float64(n), "put-µs")
+			b.ReportMetric(float64(got.Microseconds())/float64(n), "get-µs")
+			b.ReportMetric(float64(size)/float64(n)/float64(len(data)), "written/size")
+		})
+	}
+}
+
+// BenchmarkHold holds and settles money beside what a day's broken calls left.
+func BenchmarkHold(b *testing.B) {
+	db := openBench(b)
+	fill(b, db, "s", 1000)
+	l := harness.SpendingLimits{Session: 1e6, Day: 1e6}
+	hold := func() string {
+		id, err := db.Spending().Hold(b.Context(), harness.Hold{Session: "s", Model: "p/m", Amount: 0.01}, l)
+		check(b, err)
+		return id
+	}
+	for range 50 {
+		check(b, db.Spending().Settle(b.Context(), hold(), 0.001))
+	}
+	for b.Loop() {
+		check(b, db.Spending().Settle(b.Context(), hold(), 0))
+	}
+}

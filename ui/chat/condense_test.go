@@ -252,6 +252,31 @@ func TestWhatTheWindowHasNoRoomForIsMarked(t *testing.T) {
 	})
 }
 
+// A condensing takes messages out of the request, too: its cut is the one that
+// is shown, whatever the provider made one message of.
+func TestACondensedConversationIsNotSaidToFillTheWindow(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		long(w, 6)
+		c := &condenser{w: w, plan: chat.CompactPlan{Calls: 1}, parts: []harness.Condensed{note(6)}}
+		d := w.Start(c.wire(w.Deps("talk", false)), 80, 40)
+		d.Type("/pin 9").Press("enter").Wait(0).Type("/compact").Press("enter").Wait(time.Second)
+		d.Type("go on").Press("enter").Wait(time.Second)
+		for _, count := range []int{7, 8} { // with the note in a message of its own, and without
+			answer := harness.AssistantText("said")
+			answer.Usage, answer.Sent = &harness.Usage{Input: 1}, &harness.Sent{Count: count + 2, Dropped: 6, Note: 20}
+			s, err := w.Store.Sessions().Get(t.Context(), "talk")
+			if err != nil {
+				t.Fatal(err)
+			}
+			lease := harness.Lease{Session: "talk", Generation: s.Generation}
+			if _, err := w.Store.Transcript().Append(t.Context(), lease, harness.Record{Kind: harness.RecordMessage, Message: &answer, At: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+			w.Open("talk", 80, 40).Shows("6 messages above stand as a note").Hides("the window is full")
+		}
+	})
+}
+
 func TestGoldenCondensed(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
 		at := func(name string) string { return fmt.Sprintf("%s-%dx%d", name, size[0], size[1]) }

@@ -75,7 +75,13 @@ func (m Model) marked() Model {
 			break
 		}
 	}
-	if full := m.fullFrom(from); full > from {
+	// The note may be one message with what follows it, so that a request of
+	// all that was kept seems to begin a little later.
+	slack := 0
+	if at == markCut {
+		slack = 2
+	}
+	if full := m.fullFrom(from); full > from+slack {
 		from, at = full, markFull
 	}
 	fresh := make([]item, len(items))
@@ -143,6 +149,9 @@ func (m *Model) fullFrom(least int) int {
 		msg := items[i].rec.Message
 		if msg == nil {
 			continue
+		}
+		if sent.Pinned > 0 && m.cut.pins[origin(items[i].rec)] {
+			left++ // it is not one from before
 		}
 		if msg.Role != role || msg.Role == harness.RoleAssistant {
 			if left--; left < 0 {

@@ -21,6 +21,8 @@ const (
 	factWidth = len("condensed") + 1
 	// partBarFrom is the width from which each kind has a bar of its own.
 	partBarFrom = 72
+	// maxPinned is how much is told of a pinned message, in bytes.
+	maxPinned = 120
 	// freeMark is free room in the bar, which has no letter.
 	freeMark = "."
 )
@@ -227,7 +229,7 @@ func (c Context) facts() [][2]string {
 		if pin.In != "" {
 			number += " of " + string(pin.In)
 		}
-		facts, name = append(facts, [2]string{name, number + ": " + widget.Head(pin.Text, 400)}), ""
+		facts, name = append(facts, [2]string{name, number + ": " + widget.Head(pin.Text, maxPinned)}), ""
 	}
 	return facts
 }

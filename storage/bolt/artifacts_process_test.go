@@ -244,8 +244,8 @@ func TestJournalKeepsTheBytesOfFiles(t *testing.T) {
 	whole(t, db)
 }
 
-// TestOthersWaitForALargeArtifact reads beside a process that stores as much as can
-// be stored, which takes long on a slow disk.
+// TestOthersWaitForALargeArtifact reads beside a process that stores more than goes
+// unannounced, which takes long on a slow disk.
 func TestOthersWaitForALargeArtifact(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), bolt.FileName)
@@ -256,7 +256,7 @@ func TestOthersWaitForALargeArtifact(t *testing.T) {
 	ok(t, err)
 	defer func() { ok(t, other.Close()) }()
 	say(t, db, "s", "1")
-	large := noise(9, 64<<20)
+	large := noise(9, 24<<20)
 	done := make(chan error)
 	go func() {
 		_, err := db.Artifacts().Put(t.Context(), "s", large)

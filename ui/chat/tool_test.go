@@ -64,7 +64,7 @@ func TestACallSaysWhereItStands(t *testing.T) {
 		"not run":          {run(`{}`), result("not run: the turn was stopped before this call", true), nil, "not run: the turn"},
 		"ended":            {run(`{"command":"go test\n./..."}`), result("ok\nok\nexit code 0", false), nil, "run_command  go test…  exit code 0, 2 lines"},
 		"no output":        {run(`{}`), result("(no output)\nexit code 1", false), nil, "  exit code 1"},
-		"a remark":         {run(`{}`), result("ok\nexit code 0\n(This was more than a result can hold.)", false), nil, "  exit code 0, 1 line"},
+		"a remark":         {run(`{}`), result("ok\nexit code 0\n(This was more than is kept.)", false), nil, "  exit code 0, 1 line"},
 		"stopped":          {run(`{}`), result("(no output)\nstopped before its end: it was ended, and it may have taken effect in part", false), nil, "  stopped before its end"},
 		"given":            {run(`{}`), result("it was done\nby hand", false), nil, "  2 lines"},
 		"interrupted":      {run(`{}`), nil, &harness.Run{ID: "r", Status: harness.RunRunning, Interrupted: true}, "  interrupted"},

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"cairn/harness/tool"
 )
 
 // maxEnd is how much is kept of each end of a stream, in bytes.
@@ -46,18 +44,18 @@ func (c *capture) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// text returns what was kept, with a note of what was not.
-func (c *capture) text() string {
+// text returns what was kept, with a note of what was not, and whether all was.
+func (c *capture) text() (text string, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	left := c.total - int64(len(c.head)+len(c.tail))
 	if left == 0 {
-		return settle(string(c.head) + string(c.tail))
+		return settle(string(c.head) + string(c.tail)), true
 	}
 	first := wholeEnd(c.head)
 	last := wholeStart(append(append([]byte(nil), c.tail[c.at:]...), c.tail[:c.at]...))
 	left = c.total - int64(len(first)+len(last))
-	return fmt.Sprintf("%s\n… (%d bytes left out) …\n%s", settle(string(first)), left, settle(string(last)))
+	return fmt.Sprintf("%s\n… (%d bytes left out) …\n%s", settle(string(first)), left, settle(string(last))), false
 }
 
 // wholeEnd cuts a character that is not complete off the end.
@@ -111,8 +109,11 @@ func settle(s string) string {
 	return fmt.Sprintf("%s\n(%d earlier states of lines that were written over are left out)\n", strings.TrimRight(b.String(), "\n"), gone)
 }
 
-// report is the result of a command: its output, its errors, and how it ended.
-func report(stdout, stderr, ending string) string {
+// report is the result of a command: its output, its errors, and how it ended. What
+// is whole but long is kept apart by the set of tools, which says so itself.
+func report(out, errs *capture, ending string) string {
+	stdout, whole := out.text()
+	stderr, all := errs.text()
 	var b strings.Builder
 	section := func(s string) {
 		b.WriteString(s)
@@ -131,8 +132,8 @@ func report(stdout, stderr, ending string) string {
 		section("(no output)")
 	}
 	b.WriteString(ending)
-	if utf8.RuneCountInString(b.String()) > tool.MaxResult {
-		b.WriteString("\n(This was more than a result can hold. For another part of it, write the output to a file and read that, or take it with grep, head or tail.)")
+	if !whole || !all {
+		b.WriteString("\n(This was more than is kept. For another part of it, write the output to a file and read that, or take it with grep, head or tail.)")
 	}
 	return b.String()
 }

@@ -26,7 +26,7 @@ func TestCaptureKeepsBothEnds(t *testing.T) {
 					t.Fatalf("wrote %d, %v", n, err)
 				}
 			}
-			got := c.text()
+			got, _ := c.text()
 			if total <= 2*maxEnd {
 				if got != string(whole[:total]) {
 					t.Errorf("%d bytes in pieces of %d are not whole", total, size)
@@ -47,7 +47,7 @@ func TestCaptureCutsBetweenCharacters(t *testing.T) {
 		if _, err := c.Write([]byte(strings.Repeat("a", pad) + strings.Repeat("😀", maxEnd))); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.text(); strings.ContainsRune(got, utf8.RuneError) {
+		if got, _ := c.text(); strings.ContainsRune(got, utf8.RuneError) {
 			t.Errorf("with %d before: a character is cut", pad)
 		}
 	}
@@ -85,20 +85,21 @@ func FuzzOutput(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		got := report(c.text(), c.text(), "exit code 0")
+		got := report(&c, &c, "exit code 0")
 		if !utf8.ValidString(got) || strings.Contains(got, "\r") || !strings.HasSuffix(got, "\nexit code 0") {
 			t.Errorf("%q becomes %q", data, got)
 		}
 	})
 }
 
-func TestOutputTooLongForAResultSaysHowToGetTheRest(t *testing.T) {
+// What is only too long for a conversation is told of by the set of tools.
+func TestOutputTooLongToBeKeptSaysHowToGetTheRest(t *testing.T) {
 	t.Parallel()
-	r := result(t, Options{}, "seq 1 20000")
-	if n := utf8.RuneCountInString(r.Text); n > tool.MaxResult || !strings.Contains(r.Text, "\n1\n2\n") || !strings.Contains(r.Text, "\n19999\n20000\nexit code 0\n(This was more than a result can hold.") {
+	r := result(t, Options{}, "seq 1 200000")
+	if n := utf8.RuneCountInString(r.Text); n > tool.MaxResult || !strings.Contains(r.Text, "\n1\n2\n") || !strings.Contains(r.Text, "\n199999\n200000\nexit code 0\n(This was more than is kept.") {
 		t.Errorf("%d characters: %.100q … %q", n, r.Text, r.Text[max(0, len(r.Text)-300):])
 	}
-	if r := result(t, Options{}, "seq 1 100"); !strings.HasSuffix(r.Text, "exit code 0") {
-		t.Errorf("got %q", r.Text)
+	if r := result(t, Options{}, "seq 1 20000"); !strings.HasSuffix(r.Text, "\n20000\nexit code 0") {
+		t.Errorf("what is kept whole ends with %q", r.Text[max(0, len(r.Text)-300):])
 	}
 }

@@ -62,7 +62,7 @@ func (r *runner) exec(ctx context.Context, j job) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("wait for the command: %w", err)
 	}
-	return report(out.stdout.text(), out.stderr.text(), how(cut, j, state)), nil
+	return report(&out.stdout, &out.stderr, how(cut, j, state)), nil
 }
 
 // how says how a command ended.

@@ -192,6 +192,8 @@ func (c Context) facts() [][2]string {
 		words := "old messages are condensed from " + render.Grouped(int64(p.Trigger)) + " tokens on"
 		if left := p.Trigger - p.Used(); left > 0 {
 			words += ", " + render.Grouped(int64(left)) + " from now"
+		} else {
+			words += ", which is reached"
 		}
 		facts = append(facts, [2]string{"condenses", words})
 	}

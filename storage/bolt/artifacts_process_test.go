@@ -19,7 +19,7 @@ import (
 )
 
 // filed is what the n-th file or long result of the child below has.
-func filed(n int) []byte { return noise(byte(n), 1+(n*37_777)%400_000) }
+func filed(n int) []byte { return noise(byte(n), 1+(n*37_777)%200_000) }
 
 // childPut stores long results and attached files for ever, each of them new, and
 // prints a line after each is on disk. It goes on behind what is there.
@@ -58,7 +58,7 @@ func TestKillWhilePuttingLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), bolt.FileName)
 	random := rand.New(rand.NewPCG(7, 8))
 	acknowledged := map[int]bool{}
-	for round := range 12 {
+	for round := range 8 {
 		c := startChild(t, "put", path)
 		for range 1 + random.IntN(6) {
 			if !c.lines.Scan() {
@@ -87,7 +87,7 @@ func TestKillWhilePuttingLosesNothing(t *testing.T) {
 	}
 	counts, err := db.Count(t.Context())
 	ok(t, err)
-	if least, most := len(log), 2*len(log); counts.Artifacts < least || counts.Artifacts > most || len(log) < 12 {
+	if least, most := len(log), 2*len(log); counts.Artifacts < least || counts.Artifacts > most || len(log) < 8 {
 		t.Fatalf("%d artifacts of %d messages", counts.Artifacts, len(log))
 	}
 	t.Logf("%d acknowledged, %v", len(acknowledged), counts)
@@ -256,7 +256,7 @@ func TestOthersWaitForALargeArtifact(t *testing.T) {
 	ok(t, err)
 	defer func() { ok(t, other.Close()) }()
 	say(t, db, "s", "1")
-	large := noise(9, 24<<20)
+	large := noise(9, 8<<20)
 	done := make(chan error)
 	go func() {
 		_, err := db.Artifacts().Put(t.Context(), "s", large)

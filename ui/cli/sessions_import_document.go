@@ -23,7 +23,7 @@ func importedDocument(d snapshot.Document, name, source string, left []string) (
 	}
 	for _, r := range d.Records {
 		if err := checkMessage(r.Message); err != nil {
-			return c, fmt.Errorf("record %d: %w: %w", r.Seq, harness.ErrDamaged, err)
+			return c, fmt.Errorf("session %s, record %d: %w: %w", name, r.Seq, harness.ErrDamaged, err)
 		}
 	}
 	d.Records = slices.Clone(d.Records)
@@ -61,7 +61,9 @@ func checkMessage(m *harness.Message) error {
 		return fmt.Errorf("the role is %q", m.Role)
 	}
 	for i, p := range m.Parts {
-		if (p.Kind == harness.PartCall) != (p.Call != nil) || (p.Kind == harness.PartResult) != (p.Result != nil) || (p.Kind == harness.PartFile) != (p.File != nil) {
+		// The text of a file that was attached has the file beside it, without bytes.
+		file := p.Kind == harness.PartFile || p.Kind == harness.PartText && p.File != nil && p.File.Artifact == "" && len(p.File.Data) == 0
+		if (p.Kind == harness.PartCall) != (p.Call != nil) || (p.Kind == harness.PartResult) != (p.Result != nil) || file != (p.File != nil) {
 			return fmt.Errorf("part %d is not of its kind, %q", i+1, p.Kind)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"cairn/harness"
+	"cairn/harness/attach"
 	"cairn/harness/snapshot"
 	"cairn/storage/bolt"
 )
@@ -284,12 +285,38 @@ func TestForgedSnapshotsAreRefused(t *testing.T) {
 	for name, m := range map[string]harness.Message{
 		`the role is "system"`:              {Role: "system"},
 		`part 1 is not of its kind, "call"`: {Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartCall}}},
-		`part 2 is not of its kind, "text"`: {Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartText}, {Kind: harness.PartText, File: &harness.File{}}}},
+		`part 2 is not of its kind, "text"`: {Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartText}, {Kind: harness.PartText, File: &harness.File{Data: []byte("x")}}}},
+		`part 1 is not of its kind, "text"`: {Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartText, File: &harness.File{Artifact: "x"}}}},
+		`part 1 is not of its kind, "file"`: {Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartFile}}},
 	} {
 		_, err := importedOwn(snapshot.Document{ID: "a", Head: 2, Records: []harness.Record{{Seq: 2, Kind: harness.RecordMessage, Message: &m}}})
-		if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), "record 2: ") || !strings.Contains(err.Error(), name) {
+		if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), "session a, record 2: ") || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %q", err, name)
 		}
+	}
+}
+
+// The text of an attached file is a text that has the file beside it.
+func TestAttachedTextComesBackFromASnapshot(t *testing.T) {
+	t.Parallel()
+	text, err := attach.Bytes("a.txt", []byte("hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := attach.Bytes("a.gif", []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := harness.Message{Role: harness.RoleUser, Parts: []harness.Part{{Kind: harness.PartText, Text: "look"}, text, image}}
+	c, err := importedOwn(snapshot.Document{ID: "a", Head: 1, Records: []harness.Record{{Seq: 1, Kind: harness.RecordMessage, Message: &m}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(text, c.Records[0].Message.Parts[1]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([][]byte{image.File.Data}, c.Artifacts); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -362,7 +362,7 @@ func theme(c cli.ChatSetup, dark bool) *themes.Theme {
 
 // actions are the names of the actions that keys can be given to.
 func actions() []string {
-	bindings := slices.Concat(chat.Actions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions())
+	bindings := slices.Concat(chat.Actions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ContextActions(), overlay.PagerActions())
 	var names []string
 	for _, b := range bindings {
 		names = append(names, b.Action)

@@ -148,7 +148,8 @@ const (
 	EventToolResult EventType = "tool_result"
 	// EventWaiting is a sign of life from something slow.
 	EventWaiting EventType = "waiting"
-	// EventRetry says that a call will be made again after a wait.
+	// EventRetry says that a call will be made again after a wait, or at once with
+	// the model that Text names.
 	EventRetry EventType = "retry"
 	// EventRecovery says that the loop mended something.
 	EventRecovery EventType = "recovery"

@@ -316,8 +316,16 @@ func TestHooksSeeAnotherModelAndCirclesOfCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Run(t.Context(), "go"); err != nil {
+	var told []string
+	if _, err := a.Stream(t.Context(), "go", func(e harness.Event) {
+		if e.Type == harness.EventRetry {
+			told = append(told, e.Text+": "+e.Error.Text)
+		}
+	}); err != nil {
 		t.Fatal(err)
+	}
+	if want := "asking mock/other instead: no credit"; len(told) != 4 || told[0] != want {
+		t.Errorf("it is told as %q, want %q for each of four calls", told, want)
 	}
 	if e := find[hook.Fallback](t, &seen); e.From != "mock/m" || e.To != "mock/other" || e.Error == nil || e.Error.Kind != "quota" {
 		t.Errorf("the other model is told as %+v", e)

@@ -373,10 +373,7 @@ func (t *Turn) delta(d model.Delta) {
 		t.half.reset(t.Attempt)
 		e.Type, e.Attempt = harness.EventReset, t.Attempt
 	case model.DeltaRetry:
-		e.Type, e.Wait = harness.EventRetry, seconds(d.Wait)
-		if d.Err != nil {
-			e.Error = &harness.RunError{Kind: string(d.Err.Kind), Text: d.Err.Error()}
-		}
+		e = retried(e, d)
 	case model.DeltaWaiting:
 		e.Type, e.Wait = harness.EventWaiting, seconds(d.Wait)
 	default:
@@ -384,6 +381,18 @@ func (t *Turn) delta(d model.Delta) {
 	}
 	t.Sink.Emit(e)
 	t.Sink.Streamed()
+}
+
+// retried tells that a call is made again, and with which model if with another one.
+func retried(e harness.Event, d model.Delta) harness.Event {
+	e.Type, e.Wait = harness.EventRetry, seconds(d.Wait)
+	if d.Model != "" {
+		e.Text = "asking " + d.Model + " instead"
+	}
+	if d.Err != nil {
+		e.Error = &harness.RunError{Kind: string(d.Err.Kind), Text: d.Err.Error()}
+	}
+	return e
 }
 
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

@@ -144,8 +144,12 @@ func (m Model) retries(e harness.Event) Model {
 	if e.Error != nil {
 		why = render.SafeLine(strings.TrimSuffix(e.Error.Text, ".")) + "; "
 	}
-	m.turn.live.now = why + again
 	it := item{quiet: why + "tried again", retry: true}
+	if e.Text != "" { // another model: who answers is told for good
+		again = render.SafeLine(e.Text)
+		it = item{quiet: why + again}
+	}
+	m.turn.live.now = why + again
 	if n := len(m.pages.items); n > 0 && m.pages.items[n-1].retry {
 		m.pages.items = m.pages.items[: n-1 : n-1]
 	}

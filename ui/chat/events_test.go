@@ -93,8 +93,10 @@ func TestRetriesAreOneQuietLine(t *testing.T) {
 	if n := strings.Count(m.screen(), "the provider is busy"); n != 1 {
 		t.Errorf("it is told %d times:\n%s", n, m.screen())
 	}
-	m = send(t, m, harness.Event{Type: harness.EventRecovery, Text: "switched to own/llama"}, retry(1))
-	shows(t, m, "switched to own/llama")
+	other := retry(0)
+	other.Text = "asking own/llama instead"
+	m = send(t, m, other, retry(1))
+	shows(t, m, "the provider is busy␛[2J; asking own/llama instead")
 	if n := strings.Count(m.screen(), "the provider is busy"); n != 2 {
 		t.Errorf("it is told %d times:\n%s", n, m.screen())
 	}

@@ -184,6 +184,7 @@ func TestPipeGetsWholeAnswers(t *testing.T) {
 		{Type: harness.EventText, Attempt: 1, Text: "Ha"},
 		{Type: harness.EventMessage, Message: &half},
 		{Type: harness.EventRetry, Attempt: 2, Wait: 4, Error: &harness.RunError{Kind: "server", Text: "overloaded"}},
+		{Type: harness.EventRetry, Attempt: 2, Text: "asking own/llama instead", Error: &harness.RunError{Kind: "quota", Text: "no credit"}},
 		{Type: harness.EventText, Attempt: 2, Text: "Whole"},
 		{Type: harness.EventMessage, Message: &whole},
 	} {
@@ -197,7 +198,7 @@ func TestPipeGetsWholeAnswers(t *testing.T) {
 	if out.String() != "Whole\x1b\n" {
 		t.Errorf("%q", out.String())
 	}
-	if errs.String() != "cairn: condensing 3 messages\ncairn: asking again in 4 s: overloaded\n" {
+	if errs.String() != "cairn: condensing 3 messages\ncairn: asking again in 4 s: overloaded\ncairn: asking own/llama instead: no credit\n" {
 		t.Errorf("%q", errs.String())
 	}
 }

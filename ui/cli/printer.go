@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -215,7 +216,7 @@ func takesNothing(e harness.Event) bool {
 func (a *app) aside(e harness.Event) {
 	switch e.Type {
 	case harness.EventRetry:
-		a.notice("asking again in %d s%s", e.Wait, because(e))
+		a.notice("%s%s", cmp.Or(e.Text, fmt.Sprintf("asking again in %d s", e.Wait)), because(e))
 	case harness.EventWaiting:
 		if takesNothing(e) {
 			a.unsaved(e.Error.Text)

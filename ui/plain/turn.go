@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,7 +163,7 @@ func (f *follower) event(e harness.Event) {
 	case harness.EventWaiting:
 		f.waiting(e)
 	case harness.EventRetry:
-		text := fmt.Sprintf("trying again in %d s", e.Wait)
+		text := cmp.Or(e.Text, fmt.Sprintf("trying again in %d s", e.Wait))
 		if e.Error != nil {
 			text = e.Error.Text + "; " + text
 		}

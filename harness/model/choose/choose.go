@@ -274,7 +274,7 @@ func (e Env) adaptor(ctx context.Context, p catalogue.Provider, name, key string
 		if base == openrouter.BaseURL {
 			base = ""
 		}
-		return openrouter.New(ctx, openrouter.Options{Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, Effort: effort})
+		return openrouter.New(ctx, openrouter.Options{Provider: p.ID, Model: name, Key: key, BaseURL: base, HTTP: e.HTTP, Effort: effort})
 	case catalogue.Compat:
 		if base == "" {
 			return nil, config("%s has no address; put its base URL into the configuration", p.ID)

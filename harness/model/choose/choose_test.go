@@ -232,7 +232,7 @@ func TestAddressesAndKeysAreUsed(t *testing.T) {
 // A provider of the configuration is called by its own name, whatever it speaks.
 func TestAProviderOfTheConfigurationKeepsItsName(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []catalogue.Kind{catalogue.OpenAI, catalogue.Anthropic, catalogue.Gemini, catalogue.Compat} {
+	for _, kind := range []catalogue.Kind{catalogue.OpenAI, catalogue.Anthropic, catalogue.Gemini, catalogue.OpenRouter, catalogue.Compat} {
 		e := env(nil)
 		e.Key = func(string) string { return "k" }
 		e.Catalogue = catalogue.New(catalogue.Overrides{Providers: []catalogue.Provider{{ID: "own", Kind: kind, BaseURL: "http://127.0.0.1:1/v1"}}})

@@ -26,6 +26,8 @@ const BaseURL = sdk.DefaultURL
 
 // Options say how to reach the service.
 type Options struct {
+	// Provider is the first half of "provider/model"; empty means "openrouter".
+	Provider string
 	// Model is "vendor/model".
 	Model, Key string
 	// BaseURL is another address; empty means [BaseURL].
@@ -40,8 +42,11 @@ type Options struct {
 
 // New returns the model. It does not use the network.
 func New(ctx context.Context, o Options) (model.Model, error) {
+	if o.Provider == "" {
+		o.Provider = "openrouter"
+	}
 	vendor, _, _ := strings.Cut(o.Model, "/")
-	t := &wire.Transport{Provider: "openrouter", Base: o.HTTP, Secrets: []string{o.Key}, Auth: func(h http.Header) {
+	t := &wire.Transport{Provider: o.Provider, Base: o.HTTP, Secrets: []string{o.Key}, Auth: func(h http.Header) {
 		h.Set("Authorization", "Bearer "+o.Key)
 		h.Set("X-Title", "cairn")
 	}}
@@ -51,22 +56,22 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 	if o.BaseURL != "" {
 		to, err := url.Parse(strings.TrimRight(o.BaseURL, "/"))
 		if err != nil {
-			return nil, &model.Error{Kind: model.KindConfig, Provider: "openrouter", Message: "the base URL is not a URL"}
+			return nil, &model.Error{Kind: model.KindConfig, Provider: o.Provider, Message: "the base URL is not a URL"}
 		}
 		t.Base = moved{to: to, next: o.HTTP}
 	}
 	p, err := sdk.New(sdk.WithAPIKey("none"), sdk.WithHTTPClient(t.Client()))
 	if err != nil {
-		return nil, fmt.Errorf("set up openrouter: %w", err)
+		return nil, fmt.Errorf("set up %s: %w", o.Provider, err)
 	}
 	language, err := p.LanguageModel(ctx, o.Model)
 	if err != nil {
-		return nil, fmt.Errorf("set up openrouter/%s: %w", o.Model, err)
+		return nil, fmt.Errorf("set up %s/%s: %w", o.Provider, o.Model, err)
 	}
 	w := &wire.Wire{
-		Provider: "openrouter", Model: o.Model,
+		Provider: o.Provider, Model: o.Model,
 		// What one vendor sealed, another refuses.
-		Issuer:    "openrouter/" + vendor,
+		Issuer:    o.Provider + "/" + vendor,
 		Language:  language,
 		Decoder:   func() wire.Decoder { return chat.New() },
 		Options:   o.options,

@@ -1,14 +1,11 @@
 package files
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // Names returns the paths of files and directories below a directory, which is
@@ -29,24 +26,30 @@ func Names(ctx context.Context, base, dir string, deep bool, most int) (paths []
 	if !p.info.IsDir() {
 		return nil, false, fmt.Errorf("%q is no directory to list: it %w", dir, ErrKind)
 	}
+	// One more than is wanted tells that there are others.
+	add := func(path string) error {
+		if paths = append(paths, path); len(paths) > most {
+			return errEnough
+		}
+		return nil
+	}
 	w := walk{
 		visit: func(_ *os.Root, rel string, e fs.DirEntry) error {
-			full := filepath.Join(p.path, filepath.FromSlash(rel))
-			if !secret(full) && s.isFile(full, e) {
-				paths = append(paths, rel)
+			if full := filepath.Join(p.path, filepath.FromSlash(rel)); secret(full) || !s.isFile(full, e) {
+				return nil
 			}
-			return nil
+			return add(rel)
 		},
-		enter: func(rel string) bool {
-			paths = append(paths, rel+"/")
-			return deep
+		found: func(rel string) error {
+			if err := add(rel + "/"); err != nil || deep {
+				return err
+			}
+			return fs.SkipDir
 		},
 	}
-	if err := w.run(ctx, p); err != nil {
+	if err := w.near(ctx, p); err != nil {
 		return nil, false, err
 	}
-	depth := func(path string) int { return strings.Count(strings.TrimSuffix(path, "/"), "/") }
-	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(depth(a), depth(b)), cmp.Compare(a, b)) })
 	if len(paths) > most {
 		return paths[:most], true, nil
 	}

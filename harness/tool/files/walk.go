@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -30,9 +31,12 @@ type walk struct {
 	// visit gets each file and link. Its path is relative to top, with slashes;
 	// dir is open for the time of the visit.
 	visit func(dir *os.Root, rel string, e fs.DirEntry) error
-	// enter, if set, gets each directory before what is in it and says whether to
-	// look there.
-	enter func(rel string) bool
+	// found, if set, gets each directory before what is in it; with [fs.SkipDir]
+	// that is not looked at.
+	found func(rel string) error
+	// wide, if set, gets each directory that is to be walked, which then is left
+	// for later; see [walk.near].
+	wide func(left)
 
 	seen, ignored, secret, unreadable int
 	cut                               bool
@@ -40,6 +44,13 @@ type walk struct {
 
 // run walks the directory at p.
 func (w *walk) run(ctx context.Context, p place) error {
+	return w.begin(p, func(root *os.Root, rules []rule) error {
+		return w.dir(ctx, root, ".", rules, maxDepth)
+	})
+}
+
+// begin opens the directory at p for a walk.
+func (w *walk) begin(p place, walked func(root *os.Root, rules []rule) error) error {
 	w.base, w.top = p.base, p.path
 	rules, err := ignoreAbove(p.base, p.path)
 	if err != nil {
@@ -49,7 +60,7 @@ func (w *walk) run(ctx context.Context, p place) error {
 	if err != nil {
 		return err
 	}
-	err = w.dir(ctx, root, ".", rules, maxDepth)
+	err = walked(root, rules)
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
@@ -85,6 +96,9 @@ func (w *walk) dir(ctx context.Context, dir *os.Root, rel string, rules []rule, 
 	if own := readIgnore(dir, here); len(own) > 0 {
 		rules = append(rules[:len(rules):len(rules)], own...)
 	}
+	if w.wide != nil {
+		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(shown(a), shown(b)) })
+	}
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -117,11 +131,19 @@ func (w *walk) entry(ctx context.Context, dir *os.Root, rel, here string, e fs.D
 		w.secret++
 		return nil
 	}
-	if w.enter != nil && !w.enter(rel) {
-		return nil
+	if w.found != nil {
+		if err := w.found(rel); errors.Is(err, fs.SkipDir) {
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
-	if depth == 0 {
+	switch {
+	case depth == 0:
 		w.cut = true
+		return nil
+	case w.wide != nil:
+		w.wide(left{rel: rel, rules: rules, depth: depth - 1})
 		return nil
 	}
 	next, err := step(dir, name)

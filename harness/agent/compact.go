@@ -45,12 +45,11 @@ func (t *Turn) condense(ctx context.Context, c loop.CallModel, out memory.Out) (
 		return t.uncondensed(ctx, s, step, out, err)
 	}
 	step.Condensed.Asked = false // by a person
-	usage := t.Steps.Info.Cost(step.Usage)
-	err = t.put(ctx, usage, loop.Condensed{Condensed: step.Condensed, Turn: step.Turn, More: step.More, Fruitless: step.Fruitless})
+	err = t.put(ctx, step.Usage, loop.Condensed{Condensed: step.Condensed, Turn: step.Turn, More: step.More, Fruitless: step.Fruitless})
 	if err != nil {
 		return false, err
 	}
-	s.stored(ctx, usage)
+	s.stored(ctx, step.Usage)
 	t.forced = asked && step.More
 	return true, nil
 }
@@ -80,10 +79,7 @@ func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Ste
 		why := strings.TrimPrefix(err.Error(), fmt.Sprintf("condense session %s: ", t.Session))
 		reason = "old messages could not be condensed, so what does not fit is left out: " + why
 	}
-	usage := t.Steps.Info.Cost(step.Usage)
-	if s.failed {
-		usage = Unseen(!s.free)
-	}
+	usage := s.usage(step)
 	if err := t.put(ctx, usage, loop.Uncondensed{Reason: reason}); err != nil {
 		return false, err
 	}
@@ -143,11 +139,19 @@ func (s *summariser) Stream(ctx context.Context, r model.Request, emit func(mode
 	})
 	if err != nil {
 		call.failed(ctx, err)
-		s.failed, s.free = true, refused(err) && !call.heard
+		s.failed, s.free = true, model.Free(err) && !call.heard
 		return reply, err
 	}
 	s.call = call
 	return reply, nil
+}
+
+// usage is what the call for a step used, of which there may have been none.
+func (s *summariser) usage(step condense.Step) harness.Usage {
+	if s.failed {
+		return Unseen(!s.free)
+	}
+	return step.Usage
 }
 
 // stored ends the call: what it used is stored.
@@ -164,10 +168,7 @@ func (t *Turn) news(d model.Delta) {
 	e := harness.Event{Attempt: t.Attempt, Wait: seconds(d.Wait), At: t.Steps.Now()}
 	switch d.Kind {
 	case model.DeltaRetry:
-		e.Type = harness.EventRetry
-		if d.Err != nil {
-			e.Error = &harness.RunError{Kind: string(d.Err.Kind), Text: d.Err.Error()}
-		}
+		e = retried(e, d)
 	case model.DeltaWaiting:
 		e.Type = harness.EventWaiting
 	default:

@@ -54,10 +54,10 @@ func (a *Agent) condense(ctx context.Context, o condense.Options) (r condense.Re
 		if errors.Is(err, condense.ErrNothing) {
 			break
 		}
+		r.Usage = r.Usage.Add(s.usage(step))
 		if err := errors.Join(err, a.condensed(ctx, s, step, err == nil)); err != nil {
 			return r, err
 		}
-		r.Usage = r.Usage.Add(step.Usage)
 		report(&r, step)
 		more = step.More && !step.Fruitless
 	}
@@ -75,10 +75,7 @@ func (a *Agent) aside(ctx context.Context) *Turn {
 
 // condensed stores a condensing, if it is one, and what it used in any case.
 func (a *Agent) condensed(ctx context.Context, s *summariser, step condense.Step, ok bool) error {
-	usage := s.turn.Steps.Info.Cost(step.Usage)
-	if s.failed {
-		usage = Unseen(!s.free)
-	}
+	usage := s.usage(step)
 	var records []harness.Record
 	if ok {
 		step.Condensed.Asked = true

@@ -61,19 +61,3 @@ func advice(e *model.Error) string {
 		return ""
 	}
 }
-
-// refused reports whether the provider turned a request down before it worked
-// on it, so that nothing was used.
-func refused(err error) bool {
-	var e *model.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	switch e.Kind {
-	case model.KindAuth, model.KindNotFound, model.KindRateLimit, model.KindQuota, model.KindOverflow,
-		model.KindReplyLimit, model.KindBadRequest, model.KindConfig:
-		return true
-	default:
-		return false
-	}
-}

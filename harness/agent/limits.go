@@ -141,13 +141,16 @@ func (t *Turn) recallLimits(ctx context.Context) {
 	t.learning.known = known
 }
 
-// remember keeps what a refusal taught. A refusal by another provider, which a
-// fallback asked, says nothing of this model.
+// remember keeps what a refusal taught of the model that refused: that of the turn,
+// or one that stood in. If only the provider is known, and is another one, nobody
+// knows which model it was.
 func (t *Turn) remember(ctx context.Context, err error, l harness.LearnedLimits) {
-	id := t.Steps.Info.ID
 	e, ok := model.AsError(err)
-	if !ok || t.Steps.Limits == nil || l == (harness.LearnedLimits{}) || !strings.Contains(id, "/") ||
-		e.Provider != "" && !strings.HasPrefix(id, e.Provider+"/") {
+	if !ok || t.Steps.Limits == nil || l == (harness.LearnedLimits{}) {
+		return
+	}
+	id := cmp.Or(e.Model, t.Steps.Info.ID)
+	if !strings.Contains(id, "/") || e.Model == "" && e.Provider != "" && !strings.HasPrefix(id, e.Provider+"/") {
 		return
 	}
 	if err := t.Steps.Limits.Learn(ctx, id, l); err != nil {

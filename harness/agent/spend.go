@@ -95,7 +95,7 @@ func (c *charge) saw(ctx context.Context, d model.Delta) error {
 func (c *charge) failed(ctx context.Context, err error) {
 	c.lost = true
 	unseen := 0.0
-	if c.heard || !refused(err) {
+	if c.heard || !model.Free(err) {
 		unseen = c.held.Cost(c.input, c.tokens())
 	}
 	c.settle(ctx, unseen)

@@ -321,7 +321,7 @@ func (t *Turn) answered(ctx context.Context, c loop.CallModel, call *charge, out
 	if name == "" {
 		name = t.state.Config().Model
 	}
-	usage := t.Steps.Info.Cost(reply.Usage)
+	usage := t.Steps.Info.Of(name).Cost(reply.Usage)
 	reply, err := t.after(ctx, reply)
 	if err != nil {
 		defer call.answered(ctx, usage)
@@ -403,7 +403,7 @@ func (t *Turn) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	usage := Unseen(t.sent && (t.heard || !refused(err)))
+	usage := Unseen(t.sent && (t.heard || !model.Free(err)))
 	t.sent = false
 	return t.put(ctx, usage, loop.Rested{
 		Status: harness.RunFailed, Stop: harness.StopError, Error: Failure(err),

@@ -113,6 +113,21 @@ func Passes(k ErrorKind) bool {
 	}
 }
 
+// Free reports whether err says that a provider turned a request down before it
+// worked on it, so that nothing was used.
+func Free(err error) bool {
+	e, ok := AsError(err)
+	if !ok {
+		return false
+	}
+	switch e.Kind {
+	case KindAuth, KindNotFound, KindRateLimit, KindQuota, KindOverflow, KindReplyLimit, KindBadRequest, KindConfig:
+		return true
+	default:
+		return false
+	}
+}
+
 // kindOfStatus sorts by HTTP status alone.
 func kindOfStatus(status int) ErrorKind {
 	switch {

@@ -149,14 +149,8 @@ func (h *Held) Settle(ctx context.Context, unseen float64) error {
 // arrives: where the provider did nothing it costs nothing, else what is thought
 // to have cost that was sent and came back, see [Held.Cost].
 func (h *Held) Failed(ctx context.Context, err error, input, output int) error {
-	unseen := h.Cost(input, output)
-	if e, ok := model.AsError(err); ok {
-		switch e.Kind {
-		case model.KindAuth, model.KindNotFound, model.KindRateLimit, model.KindQuota, model.KindOverflow,
-			model.KindReplyLimit, model.KindBadRequest, model.KindConfig:
-			unseen = 0
-		default:
-		}
+	if model.Free(err) {
+		return h.Settle(ctx, 0)
 	}
-	return h.Settle(ctx, unseen)
+	return h.Settle(ctx, h.Cost(input, output))
 }

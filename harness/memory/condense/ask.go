@@ -10,6 +10,7 @@ import (
 	"cairn/harness"
 	"cairn/harness/memory"
 	"cairn/harness/model"
+	"cairn/harness/policy"
 )
 
 // prompt is what the model is told.
@@ -85,8 +86,12 @@ func (j *job) ask(ctx context.Context, p part) (note, error) {
 		if cause := context.Cause(ctx); errors.Is(cause, errEndless) {
 			err = cause
 		}
-		// What it used is not known, which leaves a known cost known.
-		return note{usage: harness.Usage{Incomplete: true, CostKnown: true}}, fmt.Errorf("%w: %w", ErrSummary, err)
+		n := note{}
+		if heard > 0 || !model.Free(err) && !policy.OverBudget(err) {
+			// What it used is not known, which leaves a known cost known.
+			n.usage = harness.Usage{Incomplete: true, CostKnown: true}
+		}
+		return n, fmt.Errorf("%w: %w", ErrSummary, err)
 	}
 	n := note{model: reply.Model, usage: reply.Usage}
 	if n.model == "" {

@@ -83,18 +83,19 @@ func TestNoUsableNoteChangesNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer func(model.Request) (model.Reply, error)
 		paid   bool
+		free   bool
 	}{
-		"empty":              {reply(harness.StopEnd), true},
-		"blank":              {reply(harness.StopEnd, text(" \n\t ")), true},
-		"only controls":      {reply(harness.StopEnd, text("\x00\u202e\x1b")), true},
-		"reasoning only":     {reply(harness.StopEnd, harness.Part{Kind: harness.PartThinking, Text: "hm"}), true},
-		"a tool call":        {reply(harness.StopTools, text("note"), harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{Name: "look"}}), true},
-		"truncated":          {reply(harness.StopLength, text("The no")), true},
-		"refused":            {reply(harness.StopRefusal, text("I cannot")), true},
-		"stopped for safety": {reply(harness.StopSafety, text("I")), true},
-		"429":                {fails(&model.Error{Kind: model.KindRateLimit}), false},
-		"cut stream":         {fails(&model.Error{Kind: model.KindNetwork}), false},
-		"cancelled":          {fails(context.Canceled), false},
+		"empty":              {reply(harness.StopEnd), true, false},
+		"blank":              {reply(harness.StopEnd, text(" \n\t ")), true, false},
+		"only controls":      {reply(harness.StopEnd, text("\x00\u202e\x1b")), true, false},
+		"reasoning only":     {reply(harness.StopEnd, harness.Part{Kind: harness.PartThinking, Text: "hm"}), true, false},
+		"a tool call":        {reply(harness.StopTools, text("note"), harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{Name: "look"}}), true, false},
+		"truncated":          {reply(harness.StopLength, text("The no")), true, false},
+		"refused":            {reply(harness.StopRefusal, text("I cannot")), true, false},
+		"stopped for safety": {reply(harness.StopSafety, text("I")), true, false},
+		"429":                {fails(&model.Error{Kind: model.KindRateLimit}), false, true},
+		"cut stream":         {fails(&model.Error{Kind: model.KindNetwork}), false, false},
+		"cancelled":          {fails(context.Canceled), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -107,7 +108,7 @@ func TestNoUsableNoteChangesNothing(t *testing.T) {
 			if !errors.Is(err, condense.ErrSummary) || s.Condensed.Kept != 0 || len(w.asked) != 1 {
 				t.Errorf("got %+v, %v after %d calls", s, err, len(w.asked))
 			}
-			if tc.paid != (s.Usage.Input == 5) || s.Usage == (harness.Usage{}) {
+			if tc.paid != (s.Usage.Input == 5) || tc.free != (s.Usage == (harness.Usage{})) {
 				t.Errorf("usage %+v", s.Usage)
 			}
 			if after, _ := json.Marshal(in); string(after) != string(before) {

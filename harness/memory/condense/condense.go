@@ -91,8 +91,10 @@ type Step struct {
 	Condensed harness.Condensed
 	// Turn is how many of the first messages of In.Turn it took out.
 	Turn int
-	// Usage is that of the call; it is set with [ErrSummary], too.
+	// Usage is that of the call, and Model who answered it, "provider/model", empty
+	// if that is not known. They are set with [ErrSummary], too.
 	Usage harness.Usage
+	Model string
 	// More says that the part to be condensed was too large for one call.
 	More bool
 	// Fruitless says that it saved less than a tenth: another one would not help.
@@ -139,12 +141,12 @@ func Next(ctx context.Context, in memory.In, o Options) (Step, error) {
 	}
 	note, err := j.ask(ctx, p)
 	if err != nil {
-		return Step{Usage: note.usage}, fmt.Errorf("condense session %s: %w", in.Session, err)
+		return Step{Usage: note.usage, Model: note.model}, fmt.Errorf("condense session %s: %w", in.Session, err)
 	}
 	s := j.step(p.to, note.text, note.model, plan)
-	s.Usage = note.usage
+	s.Usage, s.Model = note.usage, note.model
 	if s.Condensed.After >= s.Condensed.Before {
-		return Step{Usage: note.usage}, fmt.Errorf("condense session %s: %w: it is no shorter than what it stands for", in.Session, ErrSummary)
+		return Step{Usage: note.usage, Model: note.model}, fmt.Errorf("condense session %s: %w: it is no shorter than what it stands for", in.Session, ErrSummary)
 	}
 	s.Fruitless = note.long || s.Condensed.After > s.Condensed.Before*9/10
 	s.More = p.to < j.target() && (o.Asked || s.Condensed.After >= j.size.Trigger)

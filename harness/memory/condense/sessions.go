@@ -1,6 +1,7 @@
 package condense
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,7 +95,7 @@ func (c *Sessions) Condense(ctx context.Context, l harness.Lease, focus string, 
 		}
 		s, err := Next(ctx, t.in, o)
 		r.Usage = r.Usage.Add(s.Usage)
-		booked := c.book(ctx, t, s.Usage)
+		booked := c.book(ctx, t, s)
 		if booked == nil {
 			booked = paid.booked(ctx)
 		}
@@ -128,11 +129,11 @@ func (r *Report) add(s Step) {
 
 // book keeps account of a call. It was paid for, also if whoever wanted it goes on
 // meanwhile.
-func (c *Sessions) book(ctx context.Context, t *talk, u harness.Usage) error {
-	if c.Book == nil || u == (harness.Usage{}) {
+func (c *Sessions) book(ctx context.Context, t *talk, s Step) error {
+	if c.Book == nil || s.Usage == (harness.Usage{}) {
 		return nil
 	}
-	if err := c.Book(context.WithoutCancel(ctx), t.session.ID, t.name, u); err != nil {
+	if err := c.Book(context.WithoutCancel(ctx), t.session.ID, cmp.Or(s.Model, t.name), s.Usage); err != nil {
 		return fmt.Errorf("book the condensing of session %s: %w", t.session.ID, err)
 	}
 	return nil

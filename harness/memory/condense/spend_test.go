@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/memory/condense"
+	"cairn/harness/model"
 	"cairn/harness/policy"
 )
 
@@ -33,10 +35,33 @@ func TestCondensingKeepsWithinTheLimits(t *testing.T) {
 	}
 	// Nothing is held any more, and what was used is booked.
 	days, err := w.st.Ledger().Days(t.Context(), time.Time{}, w.c.Now())
-	if err != nil || len(days) != 1 {
+	if err != nil || len(days) != 1 || days[0].Usage.Incomplete {
 		t.Fatalf("%+v, %v", days, err)
 	}
 	if _, err := w.st.Spending().Hold(t.Context(), harness.Hold{Session: "s", Model: "fake/m", Amount: 1 - days[0].Usage.Cost - 1e-9}, limits); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestNotesAreBookedUnderTheModelThatWroteThem(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{"a note": "The note.", "none": ""} {
+		w := open(t, 8_000)
+		w.info.Fallbacks = []model.Info{{ID: "fake/dear", PriceKnown: true, InputPrice: 1_000}}
+		w.say(t, talk(40, 100)...)
+		w.model.answer = func(model.Request) (model.Reply, error) {
+			r := says(answer)
+			r.Model = "fake/dear"
+			return r, nil
+		}
+		w.c.Book = w.st.Ledger().Book
+		r, err := w.c.Condense(t.Context(), w.lease, "", false, nil)
+		if errors.Is(err, condense.ErrSummary) != (answer == "") || err != nil && answer != "" {
+			t.Fatalf("%s: %+v, %v", name, r, err)
+		}
+		days, err := w.st.Ledger().Days(t.Context(), time.Time{}, w.c.Now())
+		if err != nil || len(days) != 1 || days[0].Model != "fake/dear" || days[0].Usage.Cost < .9 || days[0].Usage.Cost != r.Usage.Cost {
+			t.Errorf("%s: booked %+v, %v, told %+v", name, days, err, r.Usage)
+		}
 	}
 }

@@ -58,12 +58,12 @@ type idea struct {
 	Against  []string `json:"against"`
 }
 
-// ask lets a model read a part. What is held for the call is settled if it fails,
-// else once its usage is booked.
-func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s harness.Session, p part) ([]harness.Suggestion, harness.Usage, *policy.Held, error) {
+// ask lets a model read a part and returns what came of it, and what that cost.
+// What is held for the call is settled if it fails, else once its usage is booked.
+func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s harness.Session, p part) (h harness.Harvest, held *policy.Held, err error) {
 	facts, err := d.known(ctx, p, budget(info)/2)
 	if err != nil {
-		return nil, harness.Usage{}, nil, err
+		return h, nil, err
 	}
 	doc := document{Known: make([]known, 0, len(facts)), Messages: p.messages}
 	for _, f := range facts {
@@ -71,41 +71,37 @@ func (d *Distiller) ask(ctx context.Context, m model.Model, info model.Info, s h
 	}
 	text, err := json.Marshal(doc)
 	if err != nil {
-		return nil, harness.Usage{}, nil, fmt.Errorf("write what is to be read: %w", err)
+		return h, nil, fmt.Errorf("write what is to be read: %w", err)
 	}
 	r := model.Request{
 		System: prompt, Messages: []harness.Message{harness.UserText(string(text))},
 		MaxOutput: replyTokens(info), Purpose: model.PurposeDistill,
 	}
 	size := memory.Estimate(harness.UserText(prompt + string(text)))
-	held, err := d.Budget.Hold(ctx, s.ID, info, size, r.MaxOutput)
+	held, err = d.Budget.Hold(ctx, s.ID, info, size, r.MaxOutput)
 	if err != nil {
-		return nil, harness.Usage{}, nil, err
+		return h, nil, err
 	}
 	heard := 0
 	reply, err := m.Stream(ctx, r, func(d model.Delta) { heard += len(d.Text) })
 	if err != nil {
 		const bytes = 3 // of a token, at least
-		return nil, harness.Usage{}, nil, errors.Join(err, held.Failed(ctx, err, size, heard/bytes))
+		return h, nil, errors.Join(err, held.Failed(ctx, err, size, heard/bytes))
 	}
-	usage := reply.Usage
-	if !usage.CostKnown {
-		usage = info.Cost(usage)
-	}
+	h.Model, h.Usage = reply.Model, info.Of(reply.Model).Cost(reply.Usage)
 	answer := harness.Message{Parts: reply.Parts}.Text()
 	ideas, err := parse(answer)
 	if err != nil {
 		// The words are not logged: they are about a person.
 		d.Log.Warn("what was distilled cannot be read", slog.String("session", string(s.ID)), slog.String("error", err.Error()))
-		return nil, usage, held, nil
+		return h, held, nil
 	}
-	var all []harness.Suggestion
 	for _, i := range ideas[:min(len(ideas), maxFacts)] {
 		if one, ok := i.suggestion(s.ID, p, facts); ok {
-			all = append(all, one)
+			h.Suggestions = append(h.Suggestions, one)
 		}
 	}
-	return all, usage, held, nil
+	return h, held, nil
 }
 
 // parse reads an answer. Text around the object, such as a fence, is passed over.

@@ -5,6 +5,7 @@
 package distill
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -215,7 +216,7 @@ func (d *Distiller) piece(ctx context.Context, s harness.Session, mode Mode, del
 	if p.to == s.Distilled {
 		return found, false, nil
 	}
-	h := harness.Harvest{From: s.Distilled}
+	var h harness.Harvest
 	var held *policy.Held
 	if p.worth() {
 		m, info, name, err := d.Model(ctx, s)
@@ -223,8 +224,8 @@ func (d *Distiller) piece(ctx context.Context, s harness.Session, mode Mode, del
 			return found, false, err
 		}
 		p = cut(s, unread, budget(info))
-		h.Model = name
-		h.Suggestions, h.Usage, held, err = d.ask(ctx, m, info, s, p)
+		h, held, err = d.ask(ctx, m, info, s, p)
+		h.Model = cmp.Or(h.Model, name)
 		if policy.OverBudget(err) {
 			d.Log.Info("a part is left unread", slog.String("session", string(s.ID)), slog.String("reason", err.Error()))
 			return found, false, nil
@@ -236,7 +237,7 @@ func (d *Distiller) piece(ctx context.Context, s harness.Session, mode Mode, del
 			return found, false, err
 		}
 	}
-	h.To = p.to
+	h.From, h.To = s.Distilled, p.to
 	// What was paid for is booked with what came of it, or by nobody.
 	filed, err := deliver(h)
 	unseen := 0.0

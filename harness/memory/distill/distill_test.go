@@ -23,6 +23,7 @@ type scripted struct {
 	requests []model.Request
 	err      error
 	then     func()
+	by       string // the model that answers
 }
 
 func (s *scripted) Stream(_ context.Context, r model.Request, _ func(model.Delta)) (model.Reply, error) {
@@ -38,7 +39,7 @@ func (s *scripted) Stream(_ context.Context, r model.Request, _ func(model.Delta
 	}
 	text := s.answers[0]
 	s.answers = s.answers[1:]
-	return model.Reply{Parts: []harness.Part{{Kind: harness.PartText, Text: text}}, Usage: harness.Usage{Input: 100, Output: 10}}, nil
+	return model.Reply{Parts: []harness.Part{{Kind: harness.PartText, Text: text}}, Model: s.by, Usage: harness.Usage{Input: 100, Output: 10}}, nil
 }
 
 // world is a store with a distiller on it.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"cairn/harness"
 	"cairn/harness/model"
@@ -82,5 +83,21 @@ func TestWhatAFailedReadingCostStaysHeld(t *testing.T) {
 				t.Errorf("settled %v", p.settled)
 			}
 		})
+	}
+}
+
+func TestReadingIsBookedUnderTheModelThatDidIt(t *testing.T) {
+	t.Parallel()
+	w := open(t, facts(t))
+	w.d.Model = func(context.Context, harness.Session) (model.Model, model.Info, string, error) {
+		info := model.Info{ID: "test/model", PriceKnown: true, Fallbacks: []model.Info{{ID: "test/dear", PriceKnown: true, OutputPrice: 1e5}}}
+		return w.model, info, "test/model", nil
+	}
+	w.model.by = "test/dear"
+	w.say(t, "my name is Ada and I live in Bergen", "Noted.")
+	w.read(t)
+	days, err := w.st.Ledger().Days(t.Context(), time.Time{}, time.Now().AddDate(1, 0, 0))
+	if err != nil || len(days) != 1 || days[0].Model != "test/dear" || days[0].Usage.Cost != 1 {
+		t.Errorf("booked %+v, %v", days, err)
 	}
 }

@@ -1,6 +1,7 @@
 package title
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -85,6 +86,8 @@ type answer struct {
 	// cut says that the room ended before the answer did.
 	cut   bool
 	usage harness.Usage
+	// model gave it, "provider/model".
+	model string
 	// bytes came before the call failed.
 	bytes int
 }
@@ -122,11 +125,10 @@ func (c call) ask(ctx context.Context, doc string) (answer, error) {
 	if err != nil {
 		return answer{bytes: heard}, err
 	}
-	a := answer{text: strings.TrimSpace(harness.Message{Parts: reply.Parts}.Text()), cut: reply.Stop == harness.StopLength, usage: reply.Usage}
-	if !a.usage.CostKnown {
-		a.usage = c.info.Cost(a.usage)
-	}
-	return a, nil
+	return answer{
+		text: strings.TrimSpace(harness.Message{Parts: reply.Parts}.Text()), cut: reply.Stop == harness.StopLength,
+		usage: c.info.Of(reply.Model).Cost(reply.Usage), model: cmp.Or(reply.Model, c.name),
+	}, nil
 }
 
 // room is how many tokens the answer may have.

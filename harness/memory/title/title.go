@@ -129,7 +129,7 @@ func (t *Titler) name(ctx context.Context, s harness.Session, c call, first []sa
 // store books what an answer cost and makes a title of it.
 func (t *Titler) store(ctx context.Context, s harness.Session, c call, a answer) error {
 	if t.Book != nil && a.usage.Input+a.usage.Output > 0 {
-		if err := t.Book(ctx, s.ID, c.name, a.usage); err != nil {
+		if err := t.Book(ctx, s.ID, a.model, a.usage); err != nil {
 			return err
 		}
 	}

@@ -28,6 +28,7 @@ type scripted struct {
 	requests []model.Request
 	err      error
 	stop     harness.StopReason
+	by       string // the model that answers
 	// then runs before the answer.
 	then func(ctx context.Context, emit func(model.Delta)) error
 }
@@ -47,7 +48,7 @@ func (s *scripted) Stream(ctx context.Context, r model.Request, emit func(model.
 	}
 	text := s.answers[0]
 	s.answers = s.answers[1:]
-	return model.Reply{Parts: []harness.Part{{Kind: harness.PartText, Text: text}}, Stop: s.stop, Usage: harness.Usage{Input: 100, Output: 10}}, nil
+	return model.Reply{Parts: []harness.Part{{Kind: harness.PartText, Text: text}}, Stop: s.stop, Model: s.by, Usage: harness.Usage{Input: 100, Output: 10}}, nil
 }
 
 // world is a store with a titler on it.
@@ -486,5 +487,20 @@ func TestWhatAFailedTitleCostStaysHeld(t *testing.T) {
 	f.err = harness.ErrLocked
 	if err := w.t.Session(t.Context(), "s"); !errors.Is(err, harness.ErrLocked) || len(w.model.requests) != 1 {
 		t.Errorf("a store in use says %v after %d calls", err, len(w.model.requests))
+	}
+}
+
+func TestATitleIsBookedUnderTheModelThatGaveIt(t *testing.T) {
+	t.Parallel()
+	w := open(t, "Travel to Bergen")
+	w.info = model.Info{ID: "test/model", PriceKnown: true, Fallbacks: []model.Info{{ID: "test/dear", PriceKnown: true, OutputPrice: 1e5}}}
+	w.model.by, w.t.Book = "test/dear", w.st.Ledger().Book
+	w.say(t, "How do I get to Bergen?", "By train.")
+	if s := w.give(t); s.Title != "Travel to Bergen" {
+		t.Errorf("it is titled %q", s.Title)
+	}
+	days, err := w.st.Ledger().Days(t.Context(), time.Time{}, time.Now().AddDate(1, 0, 0))
+	if err != nil || len(days) != 1 || days[0].Model != "test/dear" || days[0].Usage.Cost != 1 {
+		t.Errorf("booked %+v, %v", days, err)
 	}
 }

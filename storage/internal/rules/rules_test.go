@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"cairn/harness"
+	"cairn/harness/run"
 	"cairn/storage/internal/rules"
 )
 
@@ -55,5 +56,24 @@ func TestSameText(t *testing.T) {
 		if got := rules.SameText(text); got == want {
 			t.Errorf("%q counts as the same", text)
 		}
+	}
+}
+
+func TestUsageIsBookedUnderTheModelThatItIsOf(t *testing.T) {
+	t.Parallel()
+	m := harness.AssistantText("hello")
+	m.Model = "p/other"
+	for want, e := range map[string]run.Entry{
+		"p/m":     {},
+		"p/other": {Message: &m},
+		"p/note":  {Condensed: &harness.Condensed{Dropped: 1, Model: "p/note"}},
+	} {
+		if got := rules.UsageModel(harness.Run{Config: harness.RunConfig{Model: "p/m"}}, e); got != want {
+			t.Errorf("booked under %q, want %q", got, want)
+		}
+	}
+	// One that pruned only names who wrote the note before.
+	if got := rules.UsageModel(harness.Run{}, run.Entry{Condensed: &harness.Condensed{Model: "p/note"}}); got != "unknown" {
+		t.Errorf("booked under %q", got)
 	}
 }

@@ -120,6 +120,8 @@ func UsageModel(r harness.Run, e run.Entry) string {
 	switch {
 	case e.Message != nil && e.Message.Model != "":
 		return e.Message.Model
+	case e.Condensed != nil && e.Condensed.Dropped > 0 && e.Condensed.Model != "":
+		return e.Condensed.Model
 	case r.Config.Model != "":
 		return r.Config.Model
 	}

@@ -97,7 +97,8 @@ type Step struct {
 	Model string
 	// More says that the part to be condensed was too large for one call.
 	More bool
-	// Fruitless says that it saved less than a tenth: another one would not help.
+	// Fruitless says that it saved less than a tenth, of the request or of the part
+	// that was too large for more: another one would not help.
 	Fruitless bool
 }
 
@@ -148,7 +149,7 @@ func Next(ctx context.Context, in memory.In, o Options) (Step, error) {
 	if s.Condensed.After >= s.Condensed.Before {
 		return Step{Usage: note.usage, Model: note.model}, fmt.Errorf("condense session %s: %w: it is no shorter than what it stands for", in.Session, ErrSummary)
 	}
-	s.Fruitless = note.long || s.Condensed.After > s.Condensed.Before*9/10
 	s.More = p.to < j.target() && (o.Asked || s.Condensed.After >= j.size.Trigger)
+	s.Fruitless = note.long || s.Condensed.Before-s.Condensed.After < j.held(p.to, s)/10
 	return s, nil
 }

@@ -218,6 +218,15 @@ func sum(costs []int) int {
 	return n
 }
 
+// held is of how many tokens a note is to save a part: of the request, but where it
+// was shown only what fits into one call, of what that held.
+func (j *job) held(to int, s Step) int {
+	if !s.More {
+		return s.Condensed.Before
+	}
+	return min(s.Condensed.Before, sum(j.cost[:to])+j.noteNow())
+}
+
 // step is the condensing that keeps the items from an index on.
 func (j *job) step(to int, note, by string, plan Plan) Step {
 	c := harness.Condensed{Before: plan.Before, Cleared: j.cleared, Focus: j.o.Focus}

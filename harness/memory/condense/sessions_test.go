@@ -196,6 +196,20 @@ func TestPinsAndNotesGoOnInForks(t *testing.T) {
 	}
 }
 
+// Each of many parts saves little of the whole, and all are condensed none the less.
+func TestAConversationOfManyWindowsIsCondensedInOneGo(t *testing.T) {
+	t.Parallel()
+	w := open(t, 8_000)
+	w.say(t, talk(300, 300)...)
+	r, err := w.c.Condense(t.Context(), w.lease, "", false, nil)
+	if err != nil || r.Calls < 15 || r.Fruitless || r.Messages < 550 {
+		t.Errorf("condensed %+v, %v", r, err)
+	}
+	if out := w.next(t, "On."); out.Full >= out.Trigger {
+		t.Errorf("the request has %d of %d tokens", out.Full, out.Trigger)
+	}
+}
+
 // hidden gives single records of one session only.
 type hidden struct {
 	harness.Transcript

@@ -67,8 +67,20 @@ func (e *SpendingError) Error() string {
 	}
 	held := ""
 	if e.Held > 0 {
-		held = fmt.Sprintf(", $%.2f is held for other calls", e.Held)
+		held = fmt.Sprintf(", %s is held for other calls", Dollars(e.Held))
 	}
-	return fmt.Sprintf("the spending limit of $%.2f would be passed: $%.2f is spent %s%s, and this call may cost up to $%.2f; raise %s in the configuration or choose a cheaper model",
-		e.Limit, e.Spent, of, held, e.Needed, key)
+	return fmt.Sprintf("the spending limit of %s would be passed: %s is spent %s%s, and this call may cost up to %s; raise %s in the configuration or choose a cheaper model",
+		Dollars(e.Limit), Dollars(e.Spent), of, held, Dollars(e.Needed), key)
+}
+
+// Dollars is an amount in USD for people, such as "$5.00". What is less than a
+// cent has more decimals, so that it is never told as nothing.
+func Dollars(usd float64) string {
+	switch {
+	case usd > 0 && usd < 0.0001:
+		return "less than $0.0001"
+	case usd > 0 && usd < 0.01:
+		return fmt.Sprintf("$%.4f", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
 }

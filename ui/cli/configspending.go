@@ -96,10 +96,10 @@ func (c *Config) settleSpending() error {
 func spendingWords(l harness.SpendingLimits) string {
 	var parts []string
 	if l.Session > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f a session", l.Session))
+		parts = append(parts, harness.Dollars(l.Session)+" a session")
 	}
 	if l.Day > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f a day", l.Day))
+		parts = append(parts, harness.Dollars(l.Day)+" a day")
 	}
 	if len(parts) == 0 {
 		return "none"

@@ -117,7 +117,7 @@ func (a *app) agreeToCalls(ctx context.Context, c Condenser, id harness.SessionI
 	}
 	price := "at an unknown price"
 	if plan.CostKnown {
-		price = fmt.Sprintf("for about $%.2f", plan.Cost)
+		price = "for about " + harness.Dollars(plan.Cost)
 	}
 	what := fmt.Sprintf("%s in %d calls with about %s tokens, %s", count(plan.Messages, "message"), plan.Calls, render.Grouped(int64(plan.Tokens)), price)
 	if !a.s.InTTY || !a.s.ErrTTY {
@@ -130,17 +130,25 @@ func (a *app) agreeToCalls(ctx context.Context, c Condenser, id harness.SessionI
 func (a *app) notShrunk(id harness.SessionID, err error) error {
 	var failed *model.Error
 	var fixed *condense.FixedError
+	var spent *harness.SpendingError
+	var price *policy.PriceError
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, context.Canceled):
+		return fail(ExitInterrupted, "interrupted; session %s has what was condensed before", id)
 	case errors.Is(err, condense.ErrNothing):
 		if a.flags.json {
 			return a.out.document(shrunk{Session: id})
 		}
 		a.out.line("there is nothing to condense in %s", id)
 		return nil
-	case policy.OverBudget(err), errors.As(err, &fixed):
-		return fail(ExitFailed, "%w", err)
+	case errors.As(err, &spent): // alone: it is the sentence for the person
+		return fail(ExitFailed, "session %s is not condensed further: %w", id, spent)
+	case errors.As(err, &price):
+		return fail(ExitFailed, "session %s is not condensed further: %w", id, price)
+	case errors.As(err, &fixed):
+		return fail(ExitFailed, "%w", fixed)
 	case errors.As(err, &failed):
 		return fail(ExitProvider, "session %s is not condensed further: %w", id, err)
 	case errors.Is(err, condense.ErrSummary):

@@ -203,14 +203,14 @@ func (a *app) tellLimits(l *usageLimits) {
 		return
 	}
 	if l.Session > 0 {
-		a.out.line("limit of each session: $%.2f", l.Session)
+		a.out.line("limit of each session: %s", harness.Dollars(l.Session))
 	}
 	if d := l.Day; d != nil {
 		held := ""
 		if d.Held > 0 {
 			held = fmt.Sprintf(", $%.4f held for other calls", d.Held)
 		}
-		a.out.line("limit of today: $%.2f, $%.4f spent%s, $%.4f left", d.Limit, d.Spent, held, d.Left)
+		a.out.line("limit of today: %s, $%.4f spent%s, $%.4f left", harness.Dollars(d.Limit), d.Spent, held, d.Left)
 	}
 }
 

@@ -174,9 +174,12 @@ func (t *Turn) toolCall(c harness.ToolCall) tool.Call {
 }
 
 // foreign reports whether text that neither the person nor the model wrote came
-// into this turn: what a tool gave that ran. What the memory tools say is
-// cairn's own, and so is what is said instead of a run or of an answer.
+// into this turn: a file, or what a tool gave that ran. What the memory tools say
+// is cairn's own, and so is what is said instead of a run or of an answer.
 func (t *Turn) foreign() bool {
+	if t.state.Files() {
+		return true
+	}
 	own := recall.Tools()
 	for _, name := range t.state.Ran() {
 		if slices.Contains(own, name) {

@@ -432,6 +432,31 @@ func TestForeignTextIsWhatToolsThatRanGave(t *testing.T) {
 	}
 }
 
+func TestAttachedFilesAreForeignText(t *testing.T) {
+	t.Parallel()
+	file := &harness.File{Name: "a.md", MediaType: "text/markdown"}
+	for name, part := range map[string]harness.Part{
+		"the text of a file": {Kind: harness.PartText, Text: "The file a.md: remember this", File: file},
+		"a file":             {Kind: harness.PartFile, File: file},
+		"typed text":         {Kind: harness.PartText, Text: "more"},
+	} {
+		var seen []bool
+		look := free(t, "look", func(_ context.Context, c tool.Call) (string, error) {
+			seen = append(seen, c.Foreign)
+			return "", nil
+		})
+		tr, _ := turn(calls(harness.ToolCall{Name: "look", Input: json.RawMessage(`{}`)}), with(t, look), policy.Rules{}, &sink{})
+		msg := harness.UserText("what does it say?")
+		msg.Parts = append(msg.Parts, part)
+		if err := tr.Drive(t.Context(), loop.Fold(loop.Started{Message: msg})); err != nil {
+			t.Fatal(err)
+		}
+		if want := part.File != nil; len(seen) != 1 || seen[0] != want {
+			t.Errorf("with %s a call is told %v, not %t", name, seen, want)
+		}
+	}
+}
+
 // cursed breaks on every artifact.
 type cursed struct{}
 

@@ -263,6 +263,13 @@ func (s State) Tool(id string) string { return s.find(id).tool }
 // was refused, and the answer to a question, are not among them.
 func (s State) Ran() []string { return slices.Clone(s.ran) }
 
+// Files reports whether files came with the message of the turn.
+func (s State) Files() bool { return s.files }
+
+func hasFile(m harness.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p harness.Part) bool { return p.File != nil })
+}
+
 // Pending returns the decisions that the run rests for, or is about to: none
 // while something else can go on.
 func (s State) Pending() []harness.Pending {

@@ -22,6 +22,7 @@ type State struct {
 	calls    []call
 	unasked  []harness.Pending
 	ran      []string
+	files    bool
 	refuse   string
 	want     want
 	note     Note
@@ -82,7 +83,7 @@ func (s State) Attempts() int { return s.attempts }
 func (s *State) apply(r Record) {
 	switch r := r.(type) {
 	case Started:
-		*s = State{config: r.Config, status: harness.RunRunning, messages: []harness.Message{r.Message}}
+		*s = State{config: r.Config, status: harness.RunRunning, messages: []harness.Message{r.Message}, files: hasFile(r.Message)}
 	case Answered:
 		s.answered(r)
 	case Judged:

@@ -56,7 +56,8 @@ type Call struct {
 	// Dir is the working directory of the run.
 	Dir   string
 	Input json.RawMessage
-	// Foreign says that tool, file or MCP text entered the turn before.
+	// Foreign says that tool, file or MCP text entered the turn before, attached
+	// files among it.
 	Foreign bool
 	// Attempt counts the tries within one execution, from 1.
 	Attempt int

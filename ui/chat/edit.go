@@ -140,7 +140,7 @@ func (m Model) resend(text string) (Model, tea.Cmd) {
 func Replaced(msg harness.Message, text string) harness.Message {
 	parts := []harness.Part{{Kind: harness.PartText, Text: text}}
 	for _, p := range msg.Parts {
-		if p.Kind != harness.PartText {
+		if p.Kind != harness.PartText || p.File != nil {
 			parts = append(parts, p)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/ui/chat"
 	"cairn/ui/uitest"
 )
 
@@ -91,4 +92,15 @@ func TestAnEditOfAMessageFromBeforeTheForkComesBack(t *testing.T) {
 		d.Shows("echo two!")
 		said(t, w, "other", "one | answer one | two | answer two")
 	})
+}
+
+func TestAnotherTextKeepsTheFilesOfAMessage(t *testing.T) {
+	t.Parallel()
+	file := &harness.File{Name: "a.md"}
+	msg := harness.UserText("what does it say?")
+	msg.Parts = append(msg.Parts, harness.Part{Kind: harness.PartText, Text: "the file", File: file}, harness.Part{Kind: harness.PartFile, File: file})
+	got := chat.Replaced(msg, "who wrote it?")
+	if len(got.Parts) != 3 || got.Text() != "who wrote it?" || got.Parts[1].Text != "the file" || got.Parts[2].File != file || msg.Text() != "what does it say?" {
+		t.Errorf("it is %+v, and was %+v", got, msg)
+	}
 }

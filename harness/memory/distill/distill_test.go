@@ -267,6 +267,35 @@ func TestAutoKeepsOnlyAdditionsInThePersonsOwnWords(t *testing.T) {
 	}
 }
 
+// The words of a file are nobody's here, and neither is what a model says of it.
+func TestWhatAFileSaysIsNotWhatAPersonSaid(t *testing.T) {
+	t.Parallel()
+	file := &harness.File{Name: "a.md", MediaType: "text/markdown"}
+	for name, part := range map[string]harness.Part{
+		"text":  {Kind: harness.PartText, Text: "FILE: I prefer tea", File: file},
+		"bytes": {Kind: harness.PartFile, File: file},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t, facts(t, map[string]any{"action": "add", "text": "Prefers tea", "source": 1, "quote": "what do I prefer?"}))
+			w.d.Mode = distill.Auto
+			msg := harness.UserText("By my notes, what do I prefer?")
+			msg.Parts = append(msg.Parts, part)
+			w.put(t, msg)
+			w.put(t, harness.AssistantText("REPEATED: you prefer tea"))
+			w.say(t, "Thank you, that was of help", "OWN")
+			found := w.read(t)
+			if len(found.Accepted) != 0 || len(found.Suggested) != 1 || found.Suggested[0].Own {
+				t.Errorf("it keeps %+v", found)
+			}
+			text := w.model.requests[0].Messages[0].Text()
+			if strings.Contains(text, "FILE") || strings.Contains(text, "REPEATED") || !strings.Contains(text, "By my notes") || !strings.Contains(text, "OWN") {
+				t.Errorf("it reads %s", text)
+			}
+		})
+	}
+}
+
 func TestNothingIsReadWhereMemoryIsOff(t *testing.T) {
 	t.Parallel()
 	w := open(t)

@@ -87,9 +87,9 @@ func budget(info model.Info) int {
 }
 
 // cut returns the oldest part of what is unread that fits the tokens. What a
-// model said after a tool gave its result is left out: it may repeat what a page
-// or a file wants remembered, and so is all before the first message of a person,
-// of which that is not known.
+// model said after a tool gave its result or a file was attached is left out: it
+// may repeat what a page or a file wants remembered, and so is all before the
+// first message of a person, of which that is not known.
 func cut(s harness.Session, unread []harness.Record, tokens int) part {
 	p := part{to: s.Distilled}
 	used, foreign := 0, true
@@ -97,9 +97,10 @@ func cut(s harness.Session, unread []harness.Record, tokens int) part {
 		if m := r.Message; m != nil && m.Role == harness.RoleUser && m.Mark != harness.MarkNotice {
 			foreign = false
 		}
-		foreign = foreign || gaveResult(r)
 		m, shown := shownOf(r, min(maxText, tokens))
-		shown = shown && !foreign
+		in := letsIn(r)
+		shown = shown && !foreign && (!in || m.Who == string(harness.RoleUser))
+		foreign = foreign || in
 		cost := 0
 		if shown {
 			cost = memory.Estimate(harness.UserText(m.Text))
@@ -119,14 +120,15 @@ func cut(s harness.Session, unread []harness.Record, tokens int) part {
 	return p
 }
 
-// gaveResult reports whether a record holds the result of a tool other than
-// those of the memory, which say the program's own words.
-func gaveResult(r harness.Record) bool {
+// letsIn reports whether a record lets words in that none of the two wrote: a
+// file, or the result of a tool other than those of the memory, which say the
+// program's own words.
+func letsIn(r harness.Record) bool {
 	if r.Message == nil {
 		return false
 	}
 	return slices.ContainsFunc(r.Message.Parts, func(p harness.Part) bool {
-		return p.Result != nil && !slices.Contains(recall.Tools(), p.Result.Name)
+		return p.File != nil || p.Result != nil && !slices.Contains(recall.Tools(), p.Result.Name)
 	})
 }
 
@@ -192,7 +194,7 @@ func shownOf(r harness.Record, most int) (said, bool) {
 	}
 	own := m.Role == harness.RoleUser && m.Mark == harness.MarkNone
 	for _, p := range m.Parts {
-		own = own && p.Kind == harness.PartText
+		own = own && p.Kind == harness.PartText && p.File == nil
 	}
 	if len(text) > most {
 		// A long text was pasted rather than typed.

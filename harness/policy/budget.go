@@ -70,7 +70,7 @@ func (b *Budget) Hold(ctx context.Context, session harness.SessionID, info model
 		return nil, over // alone: it is the sentence for the person
 	}
 	if err != nil {
-		return nil, fmt.Errorf("hold $%.4f for a call of %s: %w", amount, info.ID, err)
+		return nil, fmt.Errorf("hold %s for a call of %s: %w", harness.Dollars(amount), info.ID, err)
 	}
 	return &Held{spending: b.Spending, id: id, info: info, amount: amount}, nil
 }

@@ -47,7 +47,7 @@ func (b *Budget) standing(ctx context.Context, id harness.SessionID, l harness.S
 		return Standing{Limit: limit, Spent: over.Spent, Held: over.Held, Left: max(limit-over.Spent-over.Held, 0)}, true, nil
 	}
 	if err == nil { // a store that lets a limit be passed
-		err = errors.Join(fmt.Errorf("$%.2f of $%.2f could be held", 2*limit+1, limit), b.Spending.Settle(ctx, held, 0))
+		err = errors.Join(fmt.Errorf("%s of %s could be held", harness.Dollars(2*limit+1), harness.Dollars(limit)), b.Spending.Settle(ctx, held, 0))
 	}
 	return Standing{}, false, fmt.Errorf("look at the spending limits: %w", err)
 }

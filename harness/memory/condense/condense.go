@@ -34,7 +34,7 @@ type LargeError struct{ Plan Plan }
 func (e *LargeError) Error() string {
 	cost := ""
 	if e.Plan.CostKnown && e.Plan.Cost > 0 {
-		cost = fmt.Sprintf(" and about $%.2f", e.Plan.Cost)
+		cost = " and about " + harness.Dollars(e.Plan.Cost)
 	}
 	return fmt.Sprintf("condensing the older messages takes at least %d calls with %d tokens%s, so it is done only on request: /compact",
 		e.Plan.Calls, e.Plan.Tokens, cost)

@@ -3,6 +3,7 @@ package rules_test
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"cairn/harness"
@@ -28,6 +29,27 @@ func TestTitleFromWords(t *testing.T) {
 	}
 	if got := rules.TitleFromWords(strings.Repeat("word \xff", 1<<20)); !utf8.ValidString(got) {
 		t.Errorf("title %q", got)
+	}
+}
+
+// A conversation that begins with nothing but files is called after them.
+func TestTitleOfFiles(t *testing.T) {
+	t.Parallel()
+	file := func(name string) harness.Part {
+		return harness.Part{Kind: harness.PartFile, File: &harness.File{Name: name}}
+	}
+	listing := harness.Part{Kind: harness.PartText, Text: "not a title", File: &harness.File{Name: "docs/notes.txt"}}
+	for want, parts := range map[string][]harness.Part{
+		"":                      {file("")},
+		"sunset.png":            {file("photos/sunset.png")},
+		"notes.txt, sunset.png": {listing, file("sunset.png")},
+		"see this":              {{Kind: harness.PartText, Text: "see this"}, file("sunset.png")},
+	} {
+		s := harness.Session{}
+		rules.AddRecord(&s, harness.Record{Message: &harness.Message{Role: harness.RoleUser, Parts: parts}}, time.Time{})
+		if by := map[bool]harness.TitleBy{true: harness.TitleByWords}[want != ""]; s.Title != want || s.TitleBy != by {
+			t.Errorf("%q by %q, not %q", s.Title, s.TitleBy, want)
+		}
 	}
 }
 

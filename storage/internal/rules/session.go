@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -70,12 +71,27 @@ func AddRecord(s *harness.Session, rec harness.Record, now time.Time) harness.Re
 			s.Preview = p
 		}
 		if s.Title == "" && m.Role == harness.RoleUser {
-			if s.Title = TitleFromWords(text); s.Title != "" {
+			if s.Title = titleOf(*m); s.Title != "" {
 				s.TitleBy = harness.TitleByWords
 			}
 		}
 	}
 	return rec
+}
+
+// titleOf is what a conversation is called that begins with a message: its first
+// words, or the names of its files if it has none.
+func titleOf(m harness.Message) string {
+	if title := TitleFromWords(m.Text()); title != "" {
+		return title
+	}
+	var names []string
+	for _, p := range m.Parts {
+		if p.File != nil && p.File.Name != "" {
+			names = append(names, filepath.Base(p.File.Name))
+		}
+	}
+	return TitleFromWords(strings.Join(names, ", "))
 }
 
 // TitleFromWords returns the first words of text, at most 60 characters, cut at

@@ -23,6 +23,9 @@ import (
 // ErrDirectory means that what has the name is a directory.
 var ErrDirectory = errors.New("a directory")
 
+// Missing is the reason of an [Error] that there is nothing of the name.
+const Missing = "does not exist"
+
 // Error says why a file is not attached.
 type Error struct {
 	// Name is the file as it was named.
@@ -160,7 +163,7 @@ func unreadable(named string, err error) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
-		return &Error{named, "does not exist", errors.Join(fs.ErrNotExist, err)}
+		return &Error{named, Missing, errors.Join(fs.ErrNotExist, err)}
 	case errors.Is(err, fs.ErrPermission):
 		return &Error{named, "cannot be read: you have no permission", err}
 	}

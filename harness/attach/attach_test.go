@@ -217,8 +217,8 @@ func TestWhatIsNotAttachedIsSaidInOneSentence(t *testing.T) {
 		"locked.pdf":              {"is a PDF that is locked with a password", false},
 		"long.txt":                {"has 200001 characters and at most 200000 can be attached; give a part", false},
 		"longer.txt":              {"has more than 200000 characters, which are the most", false},
-		"big.gif":                 {"is a GIF image of 5.1 MB and at most 5 MB can be attached; make it smaller", false},
-		"big.pdf":                 {"is a PDF of 32.1 MB and at most 32 MB can be attached; give the pages", false},
+		"big.gif":                 {"is a GIF image of 3.8 MB and at most 3.7 MB can be attached; make it smaller", false},
+		"big.pdf":                 {"is a PDF of 22.1 MB and at most 22 MB can be attached; give the pages", false},
 	} {
 		for what, read := range map[string]func() error{
 			"read": func() error { _, err := f.Read(t.Context(), name); return err },
@@ -244,6 +244,35 @@ func TestWhatIsNotAttachedIsSaidInOneSentence(t *testing.T) {
 	stop()
 	if _, err := f.Read(stopped, "good.txt"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a stopped reading says %v", err)
+	}
+}
+
+// Half an image would be refused in each request of its conversation.
+func TestHalfAnImageIsNotAttached(t *testing.T) {
+	t.Parallel()
+	thumb := picture(t, "jpeg", 3, 2)
+	photo := picture(t, "jpeg", 200, 100)
+	// A header may have a small image in it, which is whole.
+	head := append([]byte{0xff, 0xd8, 0xff, 0xe1, byte((len(thumb) + 2) >> 8), byte(len(thumb) + 2)}, thumb...)
+	for name, data := range map[string][]byte{
+		"a.png": picture(t, "png", 300, 200), "a.jpeg": photo, "thumb.jpeg": append(head, photo[2:]...), "a.webp": webp("VP8L", 0x2f, 0x3f, 0xc1, 0x3b, 0x00),
+	} {
+		if _, err := attach.Bytes(name, data); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := attach.Bytes(name, append(slices.Clone(data), "trailing"...)); err != nil {
+			t.Errorf("%s with something behind it: %v", name, err)
+		}
+		for _, cut := range []int{1, 2, 3, 9, 13} {
+			if _, err := attach.Bytes(name, data[:len(data)-cut]); err == nil || !strings.Contains(err.Error(), "cut short or damaged") {
+				t.Errorf("%s without its last %d bytes: %v", name, cut, err)
+			}
+		}
+	}
+	flipped := picture(t, "png", 300, 200)
+	flipped[len(flipped)-20] ^= 1
+	if _, err := attach.Bytes("a.png", flipped); err == nil || !strings.Contains(err.Error(), "cut short or damaged") {
+		t.Errorf("a flipped bit: %v", err)
 	}
 }
 

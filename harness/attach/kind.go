@@ -16,10 +16,12 @@ import (
 )
 
 const (
-	// MaxImage bounds an image, in bytes.
-	MaxImage = 5 << 20
-	// MaxDocument bounds a document, in bytes.
-	MaxDocument = 32 << 20
+	// MaxImage bounds an image, in bytes. A provider that allows 5 MB counts it as
+	// it is sent, where three bytes take four characters.
+	MaxImage = 37 << 20 / 10
+	// MaxDocument bounds a document, in bytes. A provider that allows requests of
+	// 32 MB counts it as it is sent, with all else that is in the request.
+	MaxDocument = 22 << 20
 	// MaxText bounds a text, in characters.
 	MaxText = 200_000
 	// maxSide bounds the width and the height of an image, in pixels: a request
@@ -39,15 +41,17 @@ type kind struct {
 	most int64
 	// config reads width and height, nil for what has none.
 	config func(data []byte) (image.Config, error)
+	// whole reports whether nothing is missing at the end, nil if that is not known.
+	whole func(data []byte) bool
 }
 
 func kinds() []kind {
 	return []kind{
-		{"image/png", "PNG image", MaxImage, func(data []byte) (image.Config, error) { return png.DecodeConfig(bytes.NewReader(data)) }},
-		{"image/jpeg", "JPEG image", MaxImage, func(data []byte) (image.Config, error) { return jpeg.DecodeConfig(bytes.NewReader(data)) }},
-		{"image/gif", "GIF image", MaxImage, func(data []byte) (image.Config, error) { return gif.DecodeConfig(bytes.NewReader(data)) }},
-		{"image/webp", "WebP image", MaxImage, webp},
-		{"application/pdf", "PDF", MaxDocument, nil},
+		{"image/png", "PNG image", MaxImage, func(data []byte) (image.Config, error) { return png.DecodeConfig(bytes.NewReader(data)) }, wholePNG},
+		{"image/jpeg", "JPEG image", MaxImage, func(data []byte) (image.Config, error) { return jpeg.DecodeConfig(bytes.NewReader(data)) }, wholeJPEG},
+		{"image/gif", "GIF image", MaxImage, func(data []byte) (image.Config, error) { return gif.DecodeConfig(bytes.NewReader(data)) }, nil},
+		{"image/webp", "WebP image", MaxImage, webp, wholeWebP},
+		{"application/pdf", "PDF", MaxDocument, nil, nil},
 	}
 }
 
@@ -112,6 +116,9 @@ func typed(named, base string, data []byte) (harness.Part, error) {
 		c, err := k.config(data)
 		if err != nil || c.Width <= 0 || c.Height <= 0 {
 			return harness.Part{}, &Error{named, fmt.Sprintf("begins like a %s and is none, or it is damaged", k.word), err}
+		}
+		if k.whole != nil && !k.whole(data) {
+			return harness.Part{}, &Error{named, fmt.Sprintf("is a %s that is cut short or damaged; save it again", k.word), nil}
 		}
 		if c.Width > maxSide || c.Height > maxSide {
 			return harness.Part{}, &Error{named, fmt.Sprintf("is %d × %d pixels large and models take at most %d of either; make it smaller", c.Width, c.Height, maxSide), nil}

@@ -42,7 +42,7 @@ func (p Picture) kinds(t *themes.Theme) []kind {
 		{"t", "tools", p.Tools, o.Link},
 		{"r", "recalled, day, place", p.Recalled, o.Success},
 		{"n", "note of condensed", p.Note, o.Warning},
-		{"p", "pinned", p.Pinned, o.Badge},
+		{"p", "pinned", p.Pinned, o.Key},
 		{"y", "yours", p.Yours, o.User},
 		{"a", "answers", p.Answers, o.Assistant},
 		{"x", "tool results", p.Results, o.Code},

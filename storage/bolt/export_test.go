@@ -27,12 +27,17 @@ func (d *DB) SetSchema(ctx context.Context, n int) error {
 type Step func(ctx context.Context, d *DB) error
 
 // withSteps are the steps of a program to come.
-func withSteps(all []Step) []step {
-	var steps []step
-	for i, apply := range all {
-		steps = append(steps, step{reader: firstSchema + i + 1, apply: apply})
+func withSteps(later []Step) []step {
+	all := steps()
+	for _, apply := range later {
+		all = append(all, step{reader: firstSchema + len(all) + 1, apply: apply})
 	}
-	return steps
+	return all
+}
+
+// OpenAsFirst opens a database as the first cairn does, which knows of no steps.
+func OpenAsFirst(path string) (*DB, error) {
+	return openExisting(context.Background(), path, Options{}, func(d *DB) { d.steps = nil })
 }
 
 // OpenWith opens a database as a program to come would.

@@ -18,7 +18,7 @@ func TestInspectionTellsWhatThereIsOrWhatIsDamaged(t *testing.T) {
 	ok(t, err)
 	i, err := bolt.Inspect(t.Context(), path, bolt.Options{})
 	ok(t, err)
-	if i.Path != path || i.Schema != 1 || i.Sessions != 44 || i.Messages < 100 || i.Artifacts != 9 || i.Facts != 4 || i.Notes != 4 || i.Bytes == 0 {
+	if i.Path != path || i.Schema != 2 || i.Sessions != 44 || i.Messages < 100 || i.Artifacts != 9 || i.Facts != 4 || i.Notes != 4 || i.Bytes == 0 {
 		t.Fatalf("%+v", i)
 	}
 	unchanged(t, path, raw)

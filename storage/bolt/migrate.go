@@ -32,7 +32,16 @@ type step struct {
 
 // steps are the migrations, the first of them from [firstSchema]. A new one goes
 // to the end, and a file of the schema before it into testdata.
-func steps() []step { return nil }
+//
+// The first one leaves the file as it is and only keeps those out who know schema
+// 1 alone: in a session that they write they leave out how many pins there are, so
+// that none would be found, what they export has no artifacts, and when they make
+// the lists anew they drop the money that is held.
+func steps() []step {
+	return []step{
+		{reader: 2, apply: func(context.Context, *DB) error { return nil }},
+	}
+}
 
 // oldestReader returns the oldest schema whose code may read a new file.
 func oldestReader(all []step) int {

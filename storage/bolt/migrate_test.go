@@ -56,15 +56,15 @@ func TestOlderFileIsMigratedOnACheckedCopy(t *testing.T) {
 	defer func() { ok(t, db.Close()) }()
 	titled(t, db, "three")
 	whole(t, db)
-	if schema, err := db.Schema(t.Context()); err != nil || schema != 3 {
+	if schema, err := db.Schema(t.Context()); err != nil || schema != 4 {
 		t.Fatalf("schema %d, %v", schema, err)
 	}
 	m := db.Migrated()
 	want := bolt.Counts{Sessions: 44, Messages: 305, Artifacts: 9, Runs: 94, Facts: 4, Notes: 4, Prompts: 4, Grants: 6}
-	if m == nil || m.From != 1 || m.To != 3 || m.Counts != want {
+	if m == nil || m.From != 2 || m.To != 4 || m.Counts != want {
 		t.Fatalf("migration %+v", m)
 	}
-	if filepath.Base(m.Kept) != bolt.FileName+".schema-1" {
+	if filepath.Base(m.Kept) != bolt.FileName+".schema-2" {
 		t.Fatalf("the old file is kept as %s", m.Kept)
 	}
 	unchanged(t, m.Kept, before)
@@ -78,7 +78,7 @@ func TestOlderFileIsMigratedOnACheckedCopy(t *testing.T) {
 	// The second time there is nothing to do, and this program refuses the file.
 	again, err := bolt.MigrateWith(t.Context(), path, o, retitle("two"), retitle("three"))
 	ok(t, err)
-	if again != (bolt.Migration{From: 3, To: 3, Counts: want}) || len(notices) != 1 {
+	if again != (bolt.Migration{From: 4, To: 4, Counts: want}) || len(notices) != 1 {
 		t.Fatalf("migration %+v, notices %v", again, notices)
 	}
 	db.Rest()
@@ -89,7 +89,7 @@ func TestOlderFileIsMigratedOnACheckedCopy(t *testing.T) {
 		"migrate": func() error { _, err := bolt.Migrate(t.Context(), path, bolt.Options{}); return err },
 		"inspect": func() error { _, err := bolt.Inspect(t.Context(), path, bolt.Options{}); return err },
 	} {
-		if err := use(); !errors.Is(err, harness.ErrNewer) || !strings.Contains(err.Error(), "schema 3") || !strings.Contains(err.Error(), "schema 1") ||
+		if err := use(); !errors.Is(err, harness.ErrNewer) || !strings.Contains(err.Error(), "schema 4") || !strings.Contains(err.Error(), "schema 2") ||
 			!strings.HasSuffix(err.Error(), "cairn db restore "+m.Kept) {
 			t.Errorf("%s: error %v", what, err)
 		}
@@ -104,6 +104,36 @@ func TestOlderFileIsMigratedOnACheckedCopy(t *testing.T) {
 	}
 }
 
+// TestFirstCairnRefusesWhatItWouldLeaveOut opens a file as one does that knows
+// neither pins nor artifacts nor holds, before and after this one had it.
+func TestFirstCairnRefusesWhatItWouldLeaveOut(t *testing.T) {
+	t.Parallel()
+	path := golden(t, "schema-1.db")
+	first, err := bolt.OpenAsFirst(path)
+	ok(t, err)
+	ok(t, first.Close())
+	db, err := bolt.Open(path, bolt.Options{})
+	ok(t, err)
+	defer func() { ok(t, db.Close()) }()
+	put(t, db, "beta", []byte("an artifact"))
+	db.Rest()
+	kept := db.Migrated().Kept
+	for what, path := range map[string]string{"migrated": path, "new": populated(t)} {
+		before, err := os.ReadFile(path)
+		ok(t, err)
+		_, err = bolt.OpenAsFirst(path)
+		if !errors.Is(err, harness.ErrNewer) || !strings.Contains(err.Error(), "schema 2 (readable from schema 2 on)") || !strings.Contains(err.Error(), "use a newer cairn") ||
+			strings.HasSuffix(err.Error(), "cairn db restore "+kept) != (what == "migrated") {
+			t.Errorf("%s: error %v", what, err)
+		}
+		unchanged(t, path, before)
+	}
+	// What was kept is as the first cairn left it.
+	first, err = bolt.OpenAsFirst(kept)
+	ok(t, err)
+	ok(t, first.Close())
+}
+
 func TestNothingToMigrate(t *testing.T) {
 	t.Parallel()
 	path := populated(t)
@@ -111,7 +141,7 @@ func TestNothingToMigrate(t *testing.T) {
 	ok(t, err)
 	m, err := bolt.Migrate(t.Context(), path, bolt.Options{})
 	ok(t, err)
-	if m.From != 1 || m.To != 1 || m.Kept != "" || m.Counts.Sessions != 44 || m.Counts.Messages != 305 {
+	if m.From != 2 || m.To != 2 || m.Kept != "" || m.Counts.Sessions != 44 || m.Counts.Messages != 305 {
 		t.Fatalf("migration %+v", m)
 	}
 	unchanged(t, path, before)
@@ -139,7 +169,7 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 			before, err := os.ReadFile(path)
 			ok(t, err)
 			_, err = bolt.OpenWith(path, bolt.Options{}, apply) //nolint:contextcheck // opening takes none
-			if err == nil || !strings.Contains(err.Error(), "migrate from schema 1 to 2, nothing is changed") || !strings.Contains(err.Error(), what) {
+			if err == nil || !strings.Contains(err.Error(), "migrate from schema 2 to 3, nothing is changed") || !strings.Contains(err.Error(), what) {
 				t.Fatalf("error %v", err)
 			}
 			unchanged(t, path, before)
@@ -177,7 +207,7 @@ func TestOlderFileIsInspectedAsItIs(t *testing.T) {
 	ok(t, err)
 	i, err := bolt.InspectWith(t.Context(), path, bolt.Options{}, retitle("two"))
 	ok(t, err)
-	if i.Schema != 1 || i.Sessions != 44 || i.Messages != 305 || i.Facts != 4 || i.Bytes > int64(len(before)) || i.Free == 0 {
+	if i.Schema != 2 || i.Sessions != 44 || i.Messages != 305 || i.Facts != 4 || i.Bytes > int64(len(before)) || i.Free == 0 {
 		t.Fatalf("%+v", i)
 	}
 	unchanged(t, path, before)
@@ -268,7 +298,7 @@ func afterKill(t *testing.T, what, path string, old []byte) (migrated bool) {
 	now, err := os.ReadFile(path)
 	ok(t, err)
 	if migrated = string(now) != string(old); migrated {
-		unchanged(t, filepath.Join(filepath.Dir(path), "backups", bolt.FileName+".schema-1"), old)
+		unchanged(t, filepath.Join(filepath.Dir(path), "backups", bolt.FileName+".schema-2"), old)
 	}
 	db, err := bolt.OpenWith(path, bolt.Options{}, retitle("two"))
 	if err != nil {
@@ -283,7 +313,7 @@ func afterKill(t *testing.T, what, path string, old []byte) (migrated bool) {
 	if left := names(t, filepath.Dir(path)); !slices.Equal(left, []string{"backups", bolt.FileName}) {
 		t.Fatalf("%s: left %v", what, left)
 	}
-	if left := names(t, filepath.Join(filepath.Dir(path), "backups")); !slices.Equal(left, []string{bolt.FileName + ".schema-1"}) {
+	if left := names(t, filepath.Join(filepath.Dir(path), "backups")); !slices.Equal(left, []string{bolt.FileName + ".schema-2"}) {
 		t.Fatalf("%s: backups %v", what, left)
 	}
 	return migrated

@@ -209,13 +209,13 @@ func TestNewerFileIsRefusedEverywhere(t *testing.T) {
 	defer func() { ok(t, db.Close()) }()
 	lease, err := db.Owners().Acquire(t.Context(), harness.Session{ID: "alpha"}, harness.Holder{})
 	ok(t, err)
-	ok(t, db.SetSchema(t.Context(), 2))
+	ok(t, db.SetSchema(t.Context(), 3))
 	db.Rest()
 	newer, err := os.ReadFile(path)
 	ok(t, err)
 
 	_, err = bolt.Open(path, bolt.Options{})
-	if !errors.Is(err, harness.ErrNewer) || !strings.Contains(err.Error(), "schema 2") || !strings.Contains(err.Error(), "schema 1") {
+	if !errors.Is(err, harness.ErrNewer) || !strings.Contains(err.Error(), "schema 3") || !strings.Contains(err.Error(), "schema 2") {
 		t.Fatalf("error %v", err)
 	}
 	_, errs := ask(t, db)

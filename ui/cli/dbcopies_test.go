@@ -174,10 +174,10 @@ func TestMigrateAndRebuild(t *testing.T) {
 		}
 	}
 	k.run(ExitDone, "", "-p", "-s", "one", "text x")
-	if out, _ := k.run(ExitDone, "", "db", "migrate"); !strings.Contains(out, "schema 1 of "+path+" is current, nothing to do: 1 session, 2 messages") {
+	if out, _ := k.run(ExitDone, "", "db", "migrate"); !strings.Contains(out, "schema 2 of "+path+" is current, nothing to do: 1 session, 2 messages") {
 		t.Errorf("%s", out)
 	}
-	if out, _ := k.run(ExitDone, "", "db", "migrate", "--json"); !strings.Contains(out, `"from": 1`) || !strings.Contains(out, `"sessions": 1`) {
+	if out, _ := k.run(ExitDone, "", "db", "migrate", "--json"); !strings.Contains(out, `"from": 2`) || !strings.Contains(out, `"sessions": 1`) {
 		t.Errorf("%s", out)
 	}
 	if out, _ := k.run(ExitDone, "", "db", "check", "--rebuild-indexes"); !strings.Contains(out, "all lists of "+path+" are what its records say: 1 session, 2 messages") {

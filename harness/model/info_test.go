@@ -102,6 +102,10 @@ func TestFilesAreAcceptedByWhatTheModelReads(t *testing.T) {
 			t.Errorf("%s, %s: %v", c.info.ID, c.kind, err)
 		}
 	}
+	err := model.Info{ID: "ollama/m:7b", Local: true}.Accepts("application/pdf")
+	if want := `ollama/m:7b reads no PDF documents; choose a model that does, or leave the file out; if it does after all, set models."ollama/m:7b".documents = true in the configuration`; err == nil || err.Error() != want {
+		t.Error(err)
+	}
 	e := &model.MediaError{Model: "p/m", MediaType: "image/png", Instead: []string{"a/b", "c/d"}}
 	if got := e.Error(); got != "p/m reads no images; choose a model that does, such as a/b or c/d, or leave the file out" {
 		t.Error(got)

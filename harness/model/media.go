@@ -35,18 +35,28 @@ type MediaError struct {
 	Model, MediaType string
 	// Instead are models that do, a few.
 	Instead []string
+	// Unsure says that nobody told what the model reads, as of one that runs at
+	// home: whoever runs it may know better.
+	Unsure bool
 }
 
 // Error implements error with a sentence that says what to do.
 func (e *MediaError) Error() string {
-	switch {
-	case !slices.Contains(imageTypes, e.MediaType) && e.MediaType != PDF:
+	if !slices.Contains(imageTypes, e.MediaType) && e.MediaType != PDF {
 		return fmt.Sprintf("no model reads files of the type %s; leave the file out", Sentence(e.MediaType))
-	case len(e.Instead) == 0:
-		return fmt.Sprintf("%s reads no %s; choose a model that does, or leave the file out", e.Model, kindOf(e.MediaType))
 	}
-	return fmt.Sprintf("%s reads no %s; choose a model that does, such as %s, or leave the file out",
-		e.Model, kindOf(e.MediaType), strings.Join(e.Instead, " or "))
+	instead, unless := "", ""
+	if len(e.Instead) > 0 {
+		instead = ", such as " + strings.Join(e.Instead, " or ")
+	}
+	if e.Unsure {
+		key := "images"
+		if e.MediaType == PDF {
+			key = "documents"
+		}
+		unless = fmt.Sprintf("; if it does after all, set models.%q.%s = true in the configuration", e.Model, key)
+	}
+	return fmt.Sprintf("%s reads no %s; choose a model that does%s, or leave the file out%s", e.Model, kindOf(e.MediaType), instead, unless)
 }
 
 // kindOf is the word for files of a media type.
@@ -71,7 +81,7 @@ func (i Info) Accepts(mediaType string) error {
 		i.Documents && mediaType == PDF:
 		return nil
 	}
-	return &MediaError{Model: i.ID, MediaType: mediaType}
+	return &MediaError{Model: i.ID, MediaType: mediaType, Unsure: i.Local || !i.PriceKnown}
 }
 
 // readable returns messages in which a line stands for each file that the model

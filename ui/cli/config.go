@@ -79,6 +79,9 @@ type ModelLimits struct {
 	MaxOutput   *int     `toml:"max_output"`
 	InputPrice  *float64 `toml:"input_price"`
 	OutputPrice *float64 `toml:"output_price"`
+	// Images and Documents say that it is given images and PDF documents.
+	Images    *bool `toml:"images"`
+	Documents *bool `toml:"documents"`
 }
 
 // Value is one setting and where it is from.
@@ -340,10 +343,12 @@ func (c Config) Values() []Value {
 	}
 	for _, name := range sortedKeys(c.Models) {
 		m, key := c.Models[name], fmt.Sprintf("models.%q", name)
-		add(key+".window", number(m.Window))
-		add(key+".max_output", number(m.MaxOutput))
-		add(key+".input_price", number(m.InputPrice))
-		add(key+".output_price", number(m.OutputPrice))
+		add(key+".window", valueOf(m.Window))
+		add(key+".max_output", valueOf(m.MaxOutput))
+		add(key+".input_price", valueOf(m.InputPrice))
+		add(key+".output_price", valueOf(m.OutputPrice))
+		add(key+".images", valueOf(m.Images))
+		add(key+".documents", valueOf(m.Documents))
 	}
 	for _, action := range sortedKeys(c.Keys) {
 		add(fmt.Sprintf("keys.%q", action), strings.Join(c.Keys[action], " "))

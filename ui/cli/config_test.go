@@ -73,6 +73,7 @@ func TestConfigErrorsNameLineAndRemedy(t *testing.T) {
 		"infinite price":      {text: "[models.\"a/b\"]\ninput_price = inf\n", want: []string{`:2: `}},
 		"wrong kind of value": {text: "model = \"a/b\"\nmouse = \"yes\"\n", want: []string{`:2: "mouse" must be true or false`}},
 		"number for text":     {text: "model = 3\n", want: []string{`:1: "model" must be a text in quotes`}},
+		"text for yes or no":  {text: "[models.\"a/b\"]\nimages = \"yes\"\n", want: []string{`:2: `, `true or false`}},
 		"text for number":     {text: "[models.\"a/b\"]\nwindow = \"big\"\n", want: []string{`:2: `, `a whole number of tokens`}},
 		"value for table":     {text: "providers = 3\n", want: []string{`:1: "providers" must be a table, such as [providers.NAME]`}},
 		"not TOML":            {text: "model = \n", want: []string{`:1: `}},

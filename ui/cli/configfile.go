@@ -56,7 +56,7 @@ func tables() map[string][]string {
 	return map[string][]string{
 		"":          top,
 		"providers": {"kind", "base_url", "api_key"},
-		"models":    {"window", "max_output", "input_price", "output_price"},
+		"models":    {"window", "max_output", "input_price", "output_price", "images", "documents"},
 
 		"permissions": {"allow", "ask", "deny", "approve"},
 		"tools":       {"roots", "env", "private_addresses", "command_timeout", "off"},
@@ -298,7 +298,7 @@ func wanted(key toml.Key) string {
 		return "a list of rules, such as [\"run_command(go test)\"]"
 	case "roots", "env", "off":
 		return "a list of texts in quotes"
-	case "private_addresses":
+	case "private_addresses", "images", "documents":
 		return "true or false"
 	}
 	i := slices.IndexFunc(settings(), func(s setting) bool { return s.key == key[0] })

@@ -14,7 +14,8 @@ import (
 // Environment is where keys, addresses and models come from under the
 // configuration.
 func (s Setup) Environment() chooser.Env {
-	var o catalogue.Overrides
+	reads := map[string]catalogue.Reads{}
+	o := catalogue.Overrides{Reads: reads}
 	bases := map[string]string{}
 	for name, p := range s.Config.Providers {
 		bases[name] = p.BaseURL
@@ -22,6 +23,7 @@ func (s Setup) Environment() chooser.Env {
 	}
 	for name, limits := range s.Config.Models {
 		o.Models = append(o.Models, overridden(name, limits))
+		reads[name] = catalogue.Reads{Images: limits.Images, Documents: limits.Documents}
 	}
 	return chooser.Env{
 		Getenv: s.Getenv, BaseURLs: bases, Catalogue: catalogue.New(o), Fallback: s.Config.Fallback, Health: &model.Health{},

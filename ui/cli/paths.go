@@ -66,7 +66,8 @@ func withoutUser(address string) string {
 	return u.String()
 }
 
-func number[T int | float64](n *T) string {
+// valueOf is a value as a configuration shows it, "" if there is none.
+func valueOf[T int | float64 | bool](n *T) string {
 	if n == nil {
 		return ""
 	}

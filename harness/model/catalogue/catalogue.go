@@ -57,7 +57,14 @@ type Overrides struct {
 	// Models are added, or replace the non-zero fields of the known one of
 	// that id ("provider/model"). A price that is set makes prices known.
 	Models []model.Info
+	// Reads says of models ("provider/model") what they can be given, whatever
+	// else is known of them.
+	Reads map[string]Reads
 }
+
+// Reads says whether a model is given images and PDF documents. Nil leaves it to
+// what is known.
+type Reads struct{ Images, Documents *bool }
 
 // Catalogue is safe for concurrent use. The data is decoded at first use.
 type Catalogue struct {
@@ -109,13 +116,43 @@ func merged(o Overrides) map[string]Provider {
 	}
 	for _, i := range o.Models {
 		i.OwnWindow, i.OwnMaxOutput = i.Window > 0, i.MaxOutput > 0
-		id, _, ok := strings.Cut(i.ID, "/")
-		if p, known := all[id]; ok && known {
-			p.Models = withModel(p.Models, i)
-			all[id] = p
-		}
+		amend(all, i.ID, func(list []model.Info) []model.Info { return withModel(list, i) })
+	}
+	for id, r := range o.Reads {
+		amend(all, id, func(list []model.Info) []model.Info { return r.over(list, id) })
 	}
 	return all
+}
+
+// amend changes what is known of the model "provider/model", whose provider has to
+// be known. A model that is not is added as what is assumed of it.
+func amend(all map[string]Provider, id string, change func([]model.Info) []model.Info) {
+	provider, _, ok := strings.Cut(id, "/")
+	p, known := all[provider]
+	if !ok || !known {
+		return
+	}
+	if !slices.ContainsFunc(p.Models, func(m model.Info) bool { return m.ID == id }) {
+		p.Models = append(slices.Clip(p.Models), assumed(id, p))
+	}
+	p.Models = change(p.Models)
+	all[provider] = p
+}
+
+// over returns a list whose model of that id reads what r says.
+func (r Reads) over(list []model.Info, id string) []model.Info {
+	list = slices.Clone(list)
+	for n := range list {
+		if m := &list[n]; m.ID == id {
+			if r.Images != nil {
+				m.Images = *r.Images
+			}
+			if r.Documents != nil {
+				m.Documents = *r.Documents
+			}
+		}
+	}
+	return list
 }
 
 // overlaid returns base with the filled-in fields of p.
@@ -216,8 +253,14 @@ func (c *Catalogue) Info(id string) model.Info {
 	if i, ok := c.Lookup(id); ok {
 		return i
 	}
-	provider, name, _ := strings.Cut(id, "/")
+	provider, _, _ := strings.Cut(id, "/")
 	p, _ := c.Provider(provider)
+	return assumed(id, p)
+}
+
+// assumed is what is assumed of a model of p that is not known.
+func assumed(id string, p Provider) model.Info {
+	provider, name, _ := strings.Cut(id, "/")
 	sees := provider == "anthropic" || provider == "gemini"
 	return model.Info{ID: id, Name: name, Window: model.UnknownWindow, Local: p.Local, Images: sees, Documents: sees}
 }

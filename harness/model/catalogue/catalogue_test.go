@@ -76,6 +76,24 @@ func TestWhatModelsReadIsKnown(t *testing.T) {
 			t.Errorf("%s: images %v, documents %v", id, i.Images, i.Documents)
 		}
 	}
+	yes, no := true, false
+	told := catalogue.New(catalogue.Overrides{
+		Models: []model.Info{{ID: "anthropic/of-tomorrow", Window: 9000}, {ID: "ollama/llava", Window: 4000, Images: true}},
+		Reads: map[string]catalogue.Reads{
+			"openai/gpt-4o": {Images: &no}, "ollama/llava": {Documents: &yes}, "ollama/new": {Images: &yes}, "nowhere/x": {Images: &yes}, "gemini/of-tomorrow": {Documents: &no},
+		},
+	})
+	for id, want := range map[string][2]bool{
+		"openai/gpt-4o": {false, true}, "ollama/llava": {true, true}, "ollama/new": {true, false}, "ollama/other": {false, false},
+		"anthropic/of-tomorrow": {true, true}, "gemini/of-tomorrow": {true, false},
+	} {
+		if i := told.Info(id); i.Images != want[0] || i.Documents != want[1] || i.Window == 0 {
+			t.Errorf("%s, as it was told: %+v", id, i)
+		}
+	}
+	if i := told.Info("ollama/new"); !i.Local || i.Name != "new" || i.OwnWindow {
+		t.Errorf("a new one is %+v", i)
+	}
 	p, _ := c.Provider("openrouter")
 	for _, m := range p.Models {
 		vendor, _, _ := strings.Cut(strings.TrimPrefix(m.ID, "openrouter/"), "/")

@@ -6,12 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"cairn/harness"
 	"cairn/harness/model"
 	"cairn/harness/tool"
 	"cairn/harness/tool/recall"
+)
+
+// MaxImages and MaxFileBytes bound the files of one request: providers refuse more
+// bytes, whatever the window, and of more images those that are large. Of older
+// files a request has a line only.
+const (
+	MaxImages    = 20
+	MaxFileBytes = 22 << 20
 )
 
 const (
@@ -59,16 +68,17 @@ func fileLine(f *harness.File, why string) harness.Part {
 	return harness.Part{Kind: harness.PartText, Text: text, File: &about}
 }
 
-// fill gets the bytes of the files in a request.
+// fill gets the bytes of the files in a request, those of the newest first: with
+// what a provider takes no more of, it would refuse each request from then on.
 func (c *Composer) fill(ctx context.Context, session harness.SessionID, msgs []harness.Message) error {
-	for i := range msgs {
+	var taken freight
+	for i, m := range slices.Backward(msgs) {
 		copied := false
-		for j := range msgs[i].Parts {
-			p := &msgs[i].Parts[j]
-			if p.Kind != harness.PartFile || p.File == nil || len(p.File.Data) > 0 && !model.Textual(p.File.MediaType) {
+		for j, p := range slices.Backward(m.Parts) {
+			if p.Kind != harness.PartFile || p.File == nil {
 				continue
 			}
-			filled, err := c.file(ctx, session, p.File)
+			filled, err := c.fitted(ctx, session, p, &taken)
 			if err != nil {
 				return err
 			}
@@ -80,6 +90,47 @@ func (c *Composer) fill(ctx context.Context, session harness.SessionID, msgs []h
 		}
 	}
 	return nil
+}
+
+// freight is how much of files a request has.
+type freight struct {
+	images int
+	bytes  int64
+}
+
+// with is the freight with one more file, of so many bytes.
+func (l freight) with(f *harness.File, bytes int64) freight {
+	if strings.HasPrefix(f.MediaType, "image/") {
+		l.images++
+	}
+	l.bytes += bytes
+	return l
+}
+
+// over reports whether that is too much.
+func (l freight) over() bool { return l.images > MaxImages || l.bytes > MaxFileBytes }
+
+// fitted returns the part of a file with its bytes, or with a line where they are
+// too much beside those that were taken before. The first one is always taken.
+func (c *Composer) fitted(ctx context.Context, session harness.SessionID, p harness.Part, taken *freight) (harness.Part, error) {
+	const why = "there are newer files, and a request has room for only so many"
+	first := *taken == freight{}
+	if !first && !model.Textual(p.File.MediaType) && taken.with(p.File, p.File.Size).over() {
+		return fileLine(p.File, why), nil
+	}
+	if len(p.File.Data) == 0 || model.Textual(p.File.MediaType) {
+		var err error
+		if p, err = c.file(ctx, session, p.File); err != nil || p.Kind != harness.PartFile {
+			return p, err
+		}
+	}
+	// What is stored of the size may be wrong.
+	now := taken.with(p.File, int64(len(p.File.Data)))
+	if !first && now.over() {
+		return fileLine(p.File, why), nil
+	}
+	*taken = now
+	return p, nil
 }
 
 // file returns a part with the bytes of a file, or with a line that says why

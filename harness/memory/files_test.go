@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,61 @@ func TestFilesAreInTheRequestOrSaidNotToBe(t *testing.T) {
 	c := &Composer{Artifacts: filesFunc(func() ([]byte, error) { cancel(); return nil, ctx.Err() })}
 	if _, err := c.Compose(ctx, In{Session: "s", Info: all, Turn: []harness.Message{attached("a.png", "image/png", "aa")}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled request gives %v", err)
+	}
+}
+
+// A provider would refuse a request with more, and each one after it.
+func TestOnlySoManyFilesAreInARequest(t *testing.T) {
+	t.Parallel()
+	v := &vault{files: map[string][]byte{"s/small": []byte("x"), "s/half": bytes.Repeat([]byte{1}, MaxFileBytes/2), "s/large": bytes.Repeat([]byte{1}, MaxFileBytes+1)}}
+	c := &Composer{Artifacts: v}
+	file := func(sha, media string) harness.Part {
+		return harness.Part{Kind: harness.PartFile, File: &harness.File{Name: sha, MediaType: media, Artifact: sha, Size: int64(len(v.files["s/"+sha]))}}
+	}
+	lies := file("half", "image/png")
+	lies.File.Size = 1
+	small, half, large, pdf, text := file("small", "image/png"), file("half", "image/png"), file("large", "image/png"), file("small", model.PDF), file("small", "text/plain")
+	for name, tc := range map[string]struct {
+		parts []harness.Part
+		// want is where the first file is of those that are in it.
+		want int
+	}{
+		"twenty images":        {slices.Repeat([]harness.Part{small}, MaxImages), 0},
+		"one more":             {slices.Repeat([]harness.Part{small}, MaxImages+1), 1},
+		"documents":            {slices.Repeat([]harness.Part{pdf}, MaxImages+5), 0},
+		"all bytes":            {[]harness.Part{half, half}, 0},
+		"too many bytes":       {[]harness.Part{small, half, half}, 1},
+		"more than it says":    {[]harness.Part{lies, half, half}, 1},
+		"one that is too much": {[]harness.Part{small, small, large}, 2},
+	} {
+		in := In{Session: "s", Info: model.Info{Images: true, Documents: true, Window: 1_000_000}, Turn: []harness.Message{user("a")}}
+		in.Turn[0].Parts = append(in.Turn[0].Parts, text)
+		for i, p := range tc.parts { // in several messages, which are one in the request
+			if i%3 == 2 {
+				in.Turn = append(in.Turn, user("b"))
+			}
+			last := &in.Turn[len(in.Turn)-1]
+			last.Parts = append(last.Parts, p)
+		}
+		before := fmt.Sprintf("%.9000v", in.Turn)
+		n := 0
+		for _, m := range compose(t, c, in).Request.Messages {
+			for _, p := range m.Parts {
+				if p.File == nil || p.File.Artifact == "" || strings.Contains(p.Text, "x") && !strings.Contains(p.Text, "newer files") {
+					continue
+				}
+				if in := len(p.File.Data) > 0; in != (n >= tc.want) || !in && !strings.Contains(p.Text, "there are newer files") {
+					t.Errorf("%s: file %d of %d is %s %q with %d bytes", name, n, len(tc.parts), p.Kind, p.Text, len(p.File.Data))
+				}
+				n++
+			}
+		}
+		if n != len(tc.parts) {
+			t.Errorf("%s: %d files of %d", name, n, len(tc.parts))
+		}
+		if after := fmt.Sprintf("%.9000v", in.Turn); after != before {
+			t.Errorf("%s: what is stored changed", name)
+		}
 	}
 }
 

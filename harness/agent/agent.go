@@ -129,6 +129,8 @@ type Agent struct {
 	doc, kept snapshot.Document
 	// learned are the limits of models that refusals taught, or Options.Limits.
 	learned map[string]harness.LearnedLimits
+	// told is what its turns told.
+	told Told
 	// noted is stored before the next record.
 	noted   []harness.Record
 	stop    context.CancelCauseFunc

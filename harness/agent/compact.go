@@ -45,10 +45,13 @@ func (t *Turn) condense(ctx context.Context, c loop.CallModel, out memory.Out) (
 		return t.uncondensed(ctx, s, step, out, err)
 	}
 	step.Condensed.Asked = false // by a person
-	err = t.put(ctx, step.Usage, loop.Condensed{Condensed: step.Condensed, Turn: step.Turn, More: step.More, Fruitless: step.Fruitless})
+	err = t.put(ctx, step.Usage, loop.Condensed{
+		Condensed: step.Condensed, Turn: t.condensedBefore() + step.Turn, More: step.More, Fruitless: step.Fruitless,
+	})
 	if err != nil {
 		return false, err
 	}
+	t.Condensed = nil
 	s.stored(ctx, step.Usage)
 	t.forced = asked && step.More
 	return true, nil
@@ -67,7 +70,9 @@ func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Ste
 	case s.over != nil:
 		return true, t.failed(ctx, s.over)
 	case errors.As(err, &large):
-		reason = leftOut(out.Dropped, large.Plan)
+		if t.Told.news(t.Session, toldLarge, large.Plan.Tokens) {
+			reason = leftOut(out.Dropped, large.Plan)
+		}
 	case errors.As(err, &fixed):
 		reason = err.Error()
 		if fixed.System+fixed.Tools+fixed.Recalled+fixed.Message > fixed.Window {

@@ -357,8 +357,32 @@ func TestMoreCallsThanAreMadeUnaskedAreLeftToThePerson(t *testing.T) {
 			t.Errorf("%q does not say %q", lines[0], part)
 		}
 	}
-	if sent := p.turns[len(p.turns)-1]; !strings.Contains(sent.Context, "left out") {
-		t.Errorf("the model is told %q", sent.Context)
+	for n := range 3 {
+		if sent := p.turns[len(p.turns)-1]; !strings.Contains(sent.Context, "left out") {
+			t.Errorf("the model is told %q", sent.Context)
+		}
+		if res := p.say("and again"); res.Status != harness.RunCompleted || len(p.told(harness.EventRecovery)) != 0 {
+			t.Errorf("in turn %d it is told %q, %+v", n, p.told(harness.EventRecovery), res)
+		}
+	}
+}
+
+func TestPinsWithoutRoomAreToldOnce(t *testing.T) {
+	t.Parallel()
+	p := newParley(t, agent.Options{})
+	p.say(strings.Repeat("more ", 2_500))
+	if err := p.Pin(t.Context(), harness.Origin{Record: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for range 6 {
+		if res := p.say("tell me " + strings.Repeat("more ", 300)); res.Status != harness.RunCompleted {
+			t.Fatalf("%+v", res)
+		}
+		told = append(told, p.told(harness.EventRecovery)...)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "1 pinned message too large for the model's window") {
+		t.Errorf("told %q", told)
 	}
 }
 

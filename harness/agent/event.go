@@ -67,6 +67,9 @@ func EventOf(s loop.State, r loop.Record, at Stored, when time.Time) (e harness.
 	case loop.Condensed:
 		e.Type, e.Text, e.Condensed = harness.EventCondensed, toldOf(r.Condensed), &r.Condensed
 	case loop.Uncondensed:
+		if r.Reason == "" {
+			return e, false
+		}
 		e.Type, e.Text = harness.EventRecovery, r.Reason
 	case loop.Decided:
 		c := s.Call(r.CallID)

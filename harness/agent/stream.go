@@ -49,7 +49,7 @@ func (a *Agent) Send(ctx context.Context, m harness.Message, see func(harness.Ev
 		steps.Policy = unmanned{steps.Policy}
 	}
 	t := &Turn{
-		Steps: steps, Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before, Sink: d,
+		Steps: steps, Session: a.id, Run: d.run, Dir: a.o.Dir, First: stored[0].Record, History: before, Sink: d, Told: &a.told,
 	}
 	t.watch.queue = a.hooks
 	if t.Pinned, err = a.pinned(ctx, before); err != nil {

@@ -81,11 +81,17 @@ type Turn struct {
 	// Pinned are the pinned messages of the branch, see [memory.Pinned].
 	History []harness.Record
 	Pinned  []harness.Record
+	// Condensed is what a person condensed while the run rested, which the state that
+	// Drive is given first does not know of; nil if that is nothing.
+	Condensed *harness.Condensed
 	// Numbers are those of the messages in the state that Drive is given first.
 	Numbers Numbers
 	// Attempt is the number of model attempts made before this stretch.
 	Attempt int
 	Sink    Sink
+	// Told is what was told of the session by other turns of the process; nil is
+	// nothing.
+	Told *Told
 	// Soft, if set, ends before Drive's context: model calls stop with it at
 	// once, a tool that runs may finish. It must be derived from that context.
 	Soft context.Context
@@ -165,6 +171,9 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 	t.state = s
 	if t.Soft == nil {
 		t.Soft = ctx
+	}
+	if t.Told == nil {
+		t.Told = new(Told)
 	}
 	if err := t.enter(ctx, s); err != nil {
 		return t.failed(ctx, err)
@@ -253,9 +262,7 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 	if err := t.smallerNow(ctx, out); err != nil {
 		return t.failed(ctx, err)
 	}
-	if out.RecallError != nil {
-		t.mend("nothing was recalled: " + out.RecallError.Error())
-	}
+	t.lacks(out)
 	for {
 		if out, err = t.before(ctx, out); err != nil {
 			return t.failed(ctx, err)
@@ -274,6 +281,16 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 		if t.sent, out = false, next; t.forced {
 			return nil // condensing comes first
 		}
+	}
+}
+
+// lacks tells what a request is without that a person may expect in it.
+func (t *Turn) lacks(out memory.Out) {
+	if out.RecallError != nil {
+		t.mend("nothing was recalled: " + out.RecallError.Error())
+	}
+	if t.Told.news(t.Session, toldUnpinned, out.Unpinned) {
+		t.mend(count(out.Unpinned, "pinned message") + " too large for the model's window: left out of the request")
 	}
 }
 
@@ -309,10 +326,30 @@ func (t *Turn) in(c loop.CallModel) memory.In {
 		History: t.History, First: t.First, Pinned: t.Pinned, Condensed: t.state.Condensed(),
 		Turn: t.state.Messages(), TurnRecords: t.Numbers.of(t.state), Info: t.info(), MaxOutput: t.reply(c.Grow), Grow: c.Grow,
 	}
+	if t.Condensed != nil {
+		out := t.condensedBefore()
+		in.Condensed, in.Turn, in.TurnRecords = t.Condensed, in.Turn[out:], in.TurnRecords[out:]
+	}
 	if t.Steps.Tools != nil && !c.NoTools {
 		in.Tools = t.Steps.Tools.Specs()
 	}
 	return in
+}
+
+// condensedBefore is how many of the state's first messages a person condensed
+// while the run rested.
+func (t *Turn) condensedBefore() int {
+	if t.Condensed == nil || t.Condensed.In != "" && t.Condensed.In != t.Session {
+		return 0
+	}
+	n := 0
+	for _, number := range t.Numbers.of(t.state) {
+		if number == 0 || number >= t.Condensed.Kept {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // answered stores an answer.

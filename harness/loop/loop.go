@@ -123,9 +123,10 @@ type (
 		Fruitless bool `json:"fruitless,omitempty"`
 	}
 	// Uncondensed says why old messages could not be condensed, in words for
-	// people. In this run it is not tried again.
+	// people; they were told before if it is empty. In this run it is not tried
+	// again.
 	Uncondensed struct {
-		Reason string `json:"reason"`
+		Reason string `json:"reason,omitempty"`
 	}
 	// Resumed begins another stretch of the run: whatever was under way when
 	// the last one ended is in doubt.

@@ -270,7 +270,7 @@ func (a *active) carry(ctx context.Context) (err error) {
 			err = fmt.Errorf("run %s: %w: %v", a.info.ID, errInternal, p)
 		}
 	}()
-	if err := a.local.branch(ctx, a.turn); err != nil {
+	if err := a.local.branch(ctx, a); err != nil {
 		return err
 	}
 	a.turn.Numbers = a.numbers

@@ -37,6 +37,8 @@ type archive struct {
 	notes    int
 	// during, if set, is called while a note is written.
 	during func(ctx context.Context)
+	// once, if set, is called after the next answer of a turn.
+	once func()
 }
 
 // archived is the number of messages that the session has at first.
@@ -107,7 +109,12 @@ func (a *archive) Stream(ctx context.Context, r model.Request, _ func(model.Delt
 	}
 	a.mu.Lock()
 	a.requests = append(a.requests, string(text))
+	once := a.once
+	a.once = nil
 	a.mu.Unlock()
+	if once != nil {
+		defer once()
+	}
 	parts := []harness.Part{{Kind: harness.PartText, Text: fmt.Sprintf("I am at step %d and %s", step, strings.Repeat("think ", 150))}}
 	if step == 8 {
 		return model.Reply{Parts: parts, Stop: harness.StopEnd, Usage: harness.Usage{Input: 5, Output: 5}}, nil

@@ -28,6 +28,8 @@ type Local struct {
 	broken map[harness.RunID]int
 	closed bool
 	wg     sync.WaitGroup
+	// told is what people were told of sessions.
+	told agent.Told
 }
 
 var _ harness.Engine = (*Local)(nil)
@@ -184,15 +186,22 @@ func (l *Local) stretch(lease harness.Lease, info harness.Run, s loop.State, ste
 	}
 	a.turn = &agent.Turn{
 		Steps: steps, Session: info.Session, Run: info.ID, Dir: info.Dir, First: info.First,
-		Attempt: attempt, Sink: a,
+		Attempt: attempt, Sink: a, Told: &l.told,
 	}
 	return a
 }
 
 // branch gives the turn as much of the branch before the run as its model's
 // window can hold, and what is pinned by now: also since the run began, as what it
-// condenses says what is pinned to all who read the conversation later.
-func (l *Local) branch(ctx context.Context, t *agent.Turn) (err error) {
+// condenses says what is pinned to all who read the conversation later. Of a run
+// that rested it also finds what was condensed meanwhile.
+func (l *Local) branch(ctx context.Context, a *active) (err error) {
+	t := a.turn
+	if a.base > 0 {
+		if t.Condensed, err = l.asked(ctx, a.info); err != nil {
+			return err
+		}
+	}
 	if t.History, err = memory.Load(ctx, l.o.Transcript, t.Session, t.First, t.Steps.Info); err != nil {
 		return fmt.Errorf("run %s: %w", t.Run, err)
 	}

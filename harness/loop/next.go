@@ -38,6 +38,13 @@ const (
 	noteDeclined = "permission denied by the person"
 )
 
+// GoesOn reports whether a message of the loop asks the model to go on within an
+// answer: what comes next belongs to the text before without any break.
+func GoesOn(m harness.Message) bool {
+	text := m.Text()
+	return m.Mark == harness.MarkNotice && (text == noteGoOn || text == noteResume)
+}
+
 // Next returns what must happen before the next record can exist.
 func (s State) Next() Command {
 	if s.status != harness.RunRunning {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -62,6 +63,8 @@ func (s *silent) Error() string { return "" }
 
 // chatSetup settles what the chat opens with.
 func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
+	// An imported conversation need not have a directory, but tools must.
+	t.session.Dir = cmp.Or(t.session.Dir, a.s.Dir)
 	if err := a.heedProject(t.session.Dir); err != nil {
 		return ChatSetup{}, err
 	}

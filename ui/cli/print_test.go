@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/loop"
 	"cairn/storage/mem"
 )
 
@@ -200,6 +201,54 @@ func TestPipeGetsWholeAnswers(t *testing.T) {
 	}
 	if errs.String() != "cairn: condensing 3 messages\ncairn: asking again in 4 s: overloaded\ncairn: asking own/llama instead: no credit\n" {
 		t.Errorf("%q", errs.String())
+	}
+}
+
+// What is asked for anew is an answer of its own; the rest of an answer that was
+// cut follows without a break.
+func TestAnswersOfOneTurnStandApart(t *testing.T) {
+	t.Parallel()
+	said := func(text string) harness.Event {
+		m := harness.AssistantText(text)
+		return harness.Event{Type: harness.EventMessage, Message: &m}
+	}
+	noted := func(r loop.Answered) harness.Event {
+		_, cmd := loop.Step(loop.Fold(loop.Started{Message: harness.UserText("go")}), r)
+		note, ok := cmd.(loop.Note)
+		if !ok {
+			t.Fatalf("%+v leads to %T", r, cmd)
+		}
+		m := note.Notice()
+		return harness.Event{Type: harness.EventRecovery, Message: &m}
+	}
+	half := harness.AssistantText("ab")
+	cut := noted(loop.Answered{Message: &half, Stop: harness.StopLength})
+	anew := noted(loop.Answered{Stop: harness.StopEnd})
+	for _, c := range []struct {
+		events         []harness.Event
+		piped, printed string
+	}{
+		{[]harness.Event{said("ab"), cut, said("cd")}, "abcd\n", "abcd\n"},
+		{[]harness.Event{said("ab"), anew, said("cd")}, "ab\n\ncd\n", "ab\ncd\n"},
+		{[]harness.Event{said("ab\n"), anew, said("cd")}, "ab\n\ncd\n", "ab\ncd\n"},
+		{[]harness.Event{said("ab"), anew}, "ab\n", "ab\n"},
+		{[]harness.Event{anew, said("cd")}, "cd\n", "cd\n"},
+	} {
+		for tty, want := range map[bool]string{false: c.piped, true: c.printed} {
+			var out, errs bytes.Buffer
+			p := newApp(Streams{Out: &out, Err: &errs, OutTTY: tty}, Wire{}).printer("one")
+			for _, e := range c.events {
+				if err := p.event(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := p.end(harness.Result{Status: harness.RunCompleted}); err != nil {
+				t.Fatal(err)
+			}
+			if out.String() != want {
+				t.Errorf("to a terminal %v: %q, not %q", tty, out.String(), want)
+			}
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cairn/harness"
+	"cairn/harness/loop"
 	"cairn/ui/render"
 )
 
@@ -67,12 +68,20 @@ func answer(m *harness.Message) bool {
 	return m != nil && m.Role == harness.RoleAssistant && m.Mark == harness.MarkNone && len(m.Calls()) == 0
 }
 
+// anew reports whether an event says that the model was asked for something else
+// than the rest of its answer, such as about a task list that is not finished.
+func anew(e harness.Event) bool {
+	return e.Type == harness.EventRecovery && e.Message != nil && !loop.GoesOn(*e.Message)
+}
+
 // pipePrinter writes an answer when it is whole, byte by byte as stored: what
 // a program reads must never be an attempt that turned out void.
 type pipePrinter struct {
 	*app
 	last  string
 	wrote bool
+	// apart says that what comes next is an answer of its own.
+	apart bool
 	// attempt and under are the answer that streams and is no message yet.
 	attempt int
 	under   []byte
@@ -100,6 +109,8 @@ func (p *pipePrinter) event(e harness.Event) error {
 		if answer(e.Message) {
 			p.write(e.Message.Text())
 		}
+	case harness.EventRecovery:
+		p.apart = p.apart || anew(e)
 	default:
 	}
 	p.aside(e)
@@ -110,9 +121,15 @@ func (p *pipePrinter) write(text string) {
 	if text == "" {
 		return
 	}
-	p.wrote, p.last = true, text
+	if p.apart && p.wrote {
+		p.out.text(strings.Repeat("\n", 2-min(trailing(p.last), 2)))
+	}
+	p.wrote, p.apart, p.last = true, false, text
 	p.out.text(text)
 }
+
+// trailing is how many line ends a text ends with.
+func trailing(text string) int { return len(text) - len(strings.TrimRight(text, "\n")) }
 
 func (p *pipePrinter) end(r harness.Result) error {
 	if !p.wrote && r.Status == harness.RunCompleted {
@@ -170,6 +187,10 @@ func (p *streamPrinter) event(e harness.Event) error {
 				p.closeLine()
 			}
 			p.shown = 0
+		}
+	case harness.EventRecovery:
+		if anew(e) {
+			p.closeLine()
 		}
 	default:
 	}

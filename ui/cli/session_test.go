@@ -42,3 +42,28 @@ func TestContinueOpensTheSessionUsedLast(t *testing.T) {
 		t.Errorf("the pinned session went on: %s", got)
 	}
 }
+
+// A conversation that was imported without a directory goes on where the chat is
+// started: tools need one.
+func TestAConversationWithoutDirectoryTakesTheOneOfTheStart(t *testing.T) {
+	t.Parallel()
+	w, s, _, errs := world1(t)
+	hello := harness.UserText("hello")
+	for id, dir := range map[harness.SessionID]string{"nowhere": "", "elsewhere": t.TempDir()} {
+		_, _, err := w.store.Sessions().Import(t.Context(), harness.Session{ID: id, Dir: dir},
+			[]harness.Record{{Kind: harness.RecordMessage, Message: &hello, At: w.now()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.InTTY, s.OutTTY = true, true
+		if code := Main(t.Context(), s, []string{"-r", string(id)}, w.wire()); code != ExitDone {
+			t.Fatalf("exit code %d: %s", code, errs)
+		}
+		if dir == "" {
+			dir = s.Dir
+		}
+		if got := w.chats[len(w.chats)-1].Session.Dir; got != dir {
+			t.Errorf("%s works in %q, not %q", id, got, dir)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/attach"
+	"cairn/harness/memory"
 	chatfiles "cairn/ui/chat/attach"
 )
 
@@ -75,15 +76,25 @@ func (s sent) mentions() (string, error) {
 	return strings.Join(parts, "\n\n"), nil
 }
 
-// acceptable refuses files that a model does not read.
+// acceptable refuses files that a model does not read, or not so many at once.
 func (s sent) acceptable(ctx context.Context, m Models, model string) error {
+	var images, bytes int64
 	for _, f := range s.files {
 		if f.part.Kind != harness.PartFile {
 			continue
 		}
+		if bytes += f.part.File.Size; f.part.File.Width > 0 {
+			images++
+		}
 		if err := m.Accepts(ctx, model, f.part.File.MediaType); err != nil {
 			return usage("%s is not sent: %w", f.name, err)
 		}
+	}
+	switch {
+	case images > memory.MaxImages:
+		return usage("these are %d images and a request has room for %d; give fewer of them", images, memory.MaxImages)
+	case bytes > memory.MaxFileBytes:
+		return usage("these files have %.1f MB and a request has room for %d MB; give fewer of them", float64(bytes)/(1<<20), memory.MaxFileBytes>>20)
 	}
 	return nil
 }
@@ -207,12 +218,15 @@ func readHanded(path, name string) (part harness.Part, err error) {
 // unattached words why a file is not attached.
 func unattached(name string, err error) error {
 	var refused *attach.Error
-	switch {
+	missing := errors.Is(err, fs.ErrNotExist) && !errors.Is(err, attach.ErrDirectory)
+	switch errors.As(err, &refused); {
 	case err == nil:
 		return nil
-	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, attach.ErrDirectory):
+	case missing && (refused == nil || refused.Reason == attach.Missing):
 		return fail(ExitNotFound, "there is no file %s", name)
-	case errors.As(err, &refused):
+	case missing:
+		return fail(ExitNotFound, "%w", refused)
+	case refused != nil:
 		return usage("%w", err)
 	}
 	return fmt.Errorf("attach %s: %w", name, err)

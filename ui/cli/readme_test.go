@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"regexp"
 	"strings"
@@ -28,6 +29,7 @@ func TestTheReadmeNamesFlagsAndCommands(t *testing.T) {
 		},
 		MigrateStore: func(context.Context, string, StoreOptions) (StoreMigration, error) { return StoreMigration{}, nil },
 		RebuildStore: func(context.Context, string, StoreOptions) (StoreRebuilt, error) { return StoreRebuilt{}, nil },
+		NewCondenser: func(context.Context, ChatSetup) (Condenser, error) { return nil, errors.New("only named") },
 	}
 	root, _, err := (&app{wire: wire}).command(nil)
 	if err != nil {

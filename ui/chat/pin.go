@@ -121,17 +121,27 @@ func Pinnable(r harness.Record) bool {
 // PinWords say that a message is pinned, or is not any more.
 func PinWords(o harness.Origin, off bool) string {
 	if off {
-		return messageWords(o) + " is pinned no longer"
+		return MessageWords(o) + " is pinned no longer"
 	}
-	words := "pinned " + messageWords(o) + ": it stays in the context whatever is condensed"
-	if o.Session == "" {
-		words += "; /unpin " + strconv.Itoa(o.Record) + " frees it"
-	}
-	return words
+	return "pinned " + MessageWords(o) + ": it stays in the context whatever is condensed; /unpin " +
+		strings.TrimPrefix(MessageWords(o), "message ") + " frees it"
 }
 
-// messageWords names a message by its number.
-func messageWords(o harness.Origin) string {
+// PinName is the number of a message as a person writes it behind /pin, alone or,
+// in a fork, with the session whose log it is in: "5", "#5", "5 of refactor-parser".
+func PinName(arg string) (n int, of harness.SessionID, ok bool) {
+	words := strings.Fields(arg)
+	if len(words) == 3 && words[1] == "of" {
+		of = harness.SessionID(words[2])
+	} else if len(words) != 1 {
+		return 0, "", false
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(words[0], "#"))
+	return n, of, err == nil && n > 0
+}
+
+// MessageWords name a message by its number.
+func MessageWords(o harness.Origin) string {
 	words := "message " + strconv.Itoa(o.Record)
 	if o.Session != "" {
 		words += " of " + string(o.Session)
@@ -157,15 +167,15 @@ func (m Model) pin(arg string, off bool) (Model, tea.Cmd) {
 		}
 		return m, nil
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
-	if err != nil || n < 1 {
+	n, of, ok := PinName(arg)
+	if !ok {
 		m.notice = "write the number of a message after it, or nothing for the one on screen; details show the numbers"
 		return m, nil
 	}
 	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
 	return m, func() tea.Msg {
 		out := pinFoundMsg{to: to, n: n, off: off}
-		out.record, out.found, out.err = tree.Find(ctx, d.Transcript, id, harness.Origin{Record: n})
+		out.record, out.found, out.err = tree.Numbered(ctx, d.Transcript, id, n, of)
 		return out
 	}
 }
@@ -225,7 +235,7 @@ func (m Model) setPin(r harness.Record, off bool) (Model, tea.Cmd) {
 		m.notice = why
 		return m, nil
 	case m.cut.pins[o] != off:
-		m.notice = messageWords(o) + map[bool]string{false: " is pinned already", true: " is not pinned"}[off]
+		m.notice = MessageWords(o) + map[bool]string{false: " is pinned already", true: " is not pinned"}[off]
 		return m, nil
 	}
 	ctx, d, to, lease, at := m.ctx, m.deps, m.to(), m.own.lease, m.deps.Now()
@@ -347,7 +357,7 @@ func PinLines(ctx context.Context, d Deps, id harness.SessionID) ([]string, erro
 			who = "cairn"
 		}
 		text := strings.Join(strings.Fields(clip(r.Message.Text(), 4*pinWidth)), " ")
-		lines[i] = messageWords(origin(r)) + "  " + who + ": " + render.Truncate(render.SafeLine(text), pinWidth, d.ellipsis())
+		lines[i] = MessageWords(origin(r)) + "  " + who + ": " + render.Truncate(render.SafeLine(text), pinWidth, d.ellipsis())
 	}
 	return lines, err
 }

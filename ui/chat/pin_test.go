@@ -64,6 +64,9 @@ func TestPinsSurviveReopeningAndCondensingAndGoWithForks(t *testing.T) {
 		}
 		d.Type("/fork").Press("enter").Wait(time.Second).Shows("you · 00:00 · pinned", "cairn · 00:01 · not in context")
 		d.Press("ctrl+x", "k").Wait(0).Shows("pinned message 6 of talk", "cairn · 00:05 · pinned")
+		d.Type("/pin 3").Press("enter").Wait(0).Shows("pinned message 3 of talk", "3 of talk frees it")
+		d.Type("/unpin 3 of talk").Press("enter").Wait(0).Shows("message 3 of talk is pinned no longer")
+		d.Type("/pin 3 of nowhere").Press("enter").Wait(0).Shows("message 3 is not on this branch")
 	})
 }
 

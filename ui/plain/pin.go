@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"cairn/harness"
 	"cairn/ui/chat"
@@ -17,7 +15,7 @@ func (p *plain) pin(arg string, off bool) {
 	if p.fixed() {
 		return
 	}
-	r, ok := p.meant(arg)
+	r, ok := p.meant(arg, off)
 	if !ok {
 		return
 	}
@@ -28,7 +26,7 @@ func (p *plain) pin(arg string, off bool) {
 		p.trouble(err)
 		return
 	case is != off:
-		p.say("message " + strconv.Itoa(o.Record) + map[bool]string{false: " is pinned already", true: " is not pinned"}[off])
+		p.say(chat.MessageWords(o) + map[bool]string{false: " is pinned already", true: " is not pinned"}[off])
 		return
 	}
 	rec, err := chat.PinRecord(o, off)
@@ -45,7 +43,7 @@ func (p *plain) pin(arg string, off bool) {
 
 // meant is the message of a number, of the last one that can be pinned if there
 // is none.
-func (p *plain) meant(arg string) (harness.Record, bool) {
+func (p *plain) meant(arg string, off bool) (harness.Record, bool) {
 	if arg == "" {
 		records, err := p.Chat.Transcript.Tail(p.ctx, p.session.ID, 0, shownAtOpen)
 		if err != nil {
@@ -60,18 +58,18 @@ func (p *plain) meant(arg string) (harness.Record, bool) {
 		p.say("no message can be pinned here")
 		return harness.Record{}, false
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
-	if err != nil || n < 1 {
+	n, of, ok := chat.PinName(arg)
+	if !ok {
 		p.say("write the number of a message after it, or nothing for the last one; /tree lists them")
 		return harness.Record{}, false
 	}
-	r, found, err := tree.Find(p.ctx, p.Chat.Transcript, p.session.ID, harness.Origin{Record: n})
+	r, found, err := tree.Numbered(p.ctx, p.Chat.Transcript, p.session.ID, n, of)
 	switch {
 	case err != nil:
 		p.trouble(err)
 	case !found:
 		p.say(fmt.Sprintf("message %d is not on this branch", n))
-	case !chat.Pinnable(r):
+	case !chat.Pinnable(r) && !off:
 		p.say(fmt.Sprintf("record %d holds no words that can be pinned", n))
 	default:
 		return r, true

@@ -87,6 +87,38 @@ func Find(ctx context.Context, t Transcript, id harness.SessionID, o harness.Ori
 	return harness.Record{}, false, nil
 }
 
+// Numbered reads the record of the branch that is shown that a person means by a
+// number: that of the session's own log, or in a fork whose own log does not go so
+// far, of the nearest log before it that does. With a session it is of its log.
+func Numbered(ctx context.Context, t Transcript, id harness.SessionID, n int, of harness.SessionID) (r harness.Record, found bool, err error) {
+	if of == id {
+		of = ""
+	}
+	if r, found, err = Find(ctx, t, id, harness.Origin{Session: of, Record: n}); found || err != nil || of != "" {
+		return r, found, err
+	}
+	own, err := t.Log(ctx, id, n-1, 1)
+	if err != nil {
+		return r, false, fmt.Errorf("look for record %d of session %s: %w", n, id, err)
+	}
+	if len(own) > 0 { // it is on another branch
+		return r, false, nil
+	}
+	page, err := t.Tail(ctx, id, 0, slice)
+	for len(page) > 0 && err == nil {
+		for _, r := range slices.Backward(page) {
+			if r.In != "" && r.Seq >= n {
+				return Find(ctx, t, id, harness.Origin{Session: r.In, Record: n})
+			}
+		}
+		page, err = t.Before(ctx, id, Origin(page[0]), slice)
+	}
+	if err != nil {
+		return r, false, fmt.Errorf("look for record %d on the branch of session %s: %w", n, id, err)
+	}
+	return r, false, nil
+}
+
 // Previous says where the record before r on its branch is, zero if r is the
 // first of all.
 func Previous(ctx context.Context, t Transcript, id harness.SessionID, r harness.Record) (harness.Origin, error) {

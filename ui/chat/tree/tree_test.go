@@ -199,6 +199,44 @@ func TestBuildOfAFork(t *testing.T) {
 	}
 }
 
+// A number is one of the session's own log, and beyond that one of the nearest log
+// before it that goes so far.
+func TestANumberIsOfTheNearestLog(t *testing.T) {
+	t.Parallel()
+	inherited := func(in harness.SessionID, turns int) []harness.Record {
+		l, end := new(log), 0
+		for range turns {
+			end = l.turn(end, "x")
+		}
+		for i := range l.records {
+			l.records[i].In = in
+		}
+		return l.records
+	}
+	l := &log{inherited: append(inherited("first", 4), inherited("second", 2)...)}
+	l.turn(l.turn(0, "one"), "two")
+	l.head = 2
+	for _, c := range []struct {
+		n    int
+		of   harness.SessionID
+		want harness.Origin
+	}{
+		{1, "", harness.Origin{Record: 1}},
+		{1, "here", harness.Origin{Record: 1}},
+		{3, "", harness.Origin{}}, // on another branch
+		{4, "second", harness.Origin{Session: "second", Record: 4}},
+		{8, "", harness.Origin{Session: "first", Record: 8}},
+		{2, "first", harness.Origin{Session: "first", Record: 2}},
+		{8, "second", harness.Origin{}},
+		{9, "", harness.Origin{}},
+	} {
+		r, found, err := Numbered(t.Context(), l, "here", c.n, c.of)
+		if err != nil || found != (c.want != harness.Origin{}) || found && Origin(r) != c.want {
+			t.Errorf("%d of %q is %+v (%t, %v), not %+v", c.n, c.of, Origin(r), found, err, c.want)
+		}
+	}
+}
+
 func TestTips(t *testing.T) {
 	t.Parallel()
 	roots := new(log)

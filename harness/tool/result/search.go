@@ -3,8 +3,6 @@ package result
 import (
 	"context"
 	"fmt"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,8 +11,6 @@ import (
 )
 
 const (
-	// maxPattern bounds what is searched for, in characters.
-	maxPattern = 200
 	// longLine is how many characters a line may have to be shown whole; of a
 	// longer one excerptAround are shown on both sides of what was found.
 	longLine      = 400
@@ -22,62 +18,6 @@ const (
 	// linesAround are shown before and after a line with a match.
 	linesAround = 2
 )
-
-// needle is what is searched for: a text, and the same as a regular expression
-// if it is one.
-type needle struct {
-	text string
-	re   *regexp.Regexp
-	// anchored says that the expression asks for the beginning of a line, so that
-	// it has one match in each at most.
-	anchored bool
-}
-
-func newNeedle(pattern string) (needle, error) {
-	if n := utf8.RuneCountInString(pattern); n > maxPattern {
-		return needle{}, fmt.Errorf("search has %d characters; at most %d can be searched for", n, maxPattern)
-	}
-	found := needle{text: pattern}
-	if regexp.QuoteMeta(pattern) == pattern {
-		return found, nil // a text alone, which is found quickly
-	}
-	parsed, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return found, nil //nolint:nilerr // what is no expression is a text
-	}
-	if found.re, err = regexp.Compile(pattern); err != nil {
-		found.re = nil
-	}
-	found.anchored = anchored(parsed)
-	return found, nil
-}
-
-func anchored(re *syntax.Regexp) bool {
-	if re.Op == syntax.OpBeginLine || re.Op == syntax.OpBeginText {
-		return true
-	}
-	for _, sub := range re.Sub {
-		if anchored(sub) {
-			return true
-		}
-	}
-	return false
-}
-
-// in returns the first place in a line from a position on, -1 if there is none.
-func (n needle) in(line string, from int) (begin, end int) {
-	begin, end = -1, -1
-	if at := strings.Index(line[from:], n.text); at >= 0 {
-		begin, end = from+at, from+at+len(n.text)
-	}
-	if n.re == nil || n.anchored && from > 0 {
-		return begin, end
-	}
-	if at := n.re.FindStringIndex(line[from:]); at != nil && (begin < 0 || from+at[0] < begin) {
-		begin, end = from+at[0], from+at[1]
-	}
-	return begin, end
-}
 
 // findings is what a search writes.
 type findings struct {
@@ -119,7 +59,10 @@ func (d document) search(ctx context.Context, in input) (string, error) {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		next, done := d.match(&out, want, place{n, begin, from, to}, &shown, limit)
+		next, done, err := d.match(ctx, &out, want, place{n, begin, from, to}, &shown, limit)
+		if err != nil {
+			return "", err
+		}
 		if done {
 			return d.found(&out, want, next), nil
 		}
@@ -136,42 +79,49 @@ type place struct{ n, begin, from, to int }
 
 // match writes what is found in one line. It returns where to go on, and that
 // there is no more room.
-func (d document) match(out *findings, want needle, p place, shown *int, limit int) (next string, done bool) {
+func (d document) match(ctx context.Context, out *findings, want needle, p place, shown *int, limit int) (next string, done bool, err error) {
 	line := d.text[p.begin:p.to]
-	begin, end := want.in(line, p.from-p.begin)
-	if begin < 0 {
-		return "", false
+	find := want.in(line)
+	begin, end, err := find.next(ctx, p.from-p.begin)
+	if err != nil || begin < 0 {
+		return "", false, err
 	}
 	if out.count >= limit {
-		return fmt.Sprintf("offset %d", p.n), true
+		return fmt.Sprintf("offset %d", p.n), true, nil
 	}
 	if tool.Clip(line, longLine) == line {
-		if !out.fits(d.around(out, want, p, shown)) {
-			return fmt.Sprintf("offset %d", p.n), true
+		text, err := d.around(ctx, out, want, p, shown)
+		if err != nil {
+			return "", false, err
+		}
+		if !out.fits(text) {
+			return fmt.Sprintf("offset %d", p.n), true, nil
 		}
 		out.count++
-		return "", false
+		return "", false, nil
 	}
 	at, counted := 0, 0
 	for begin >= 0 {
 		text, after := excerpt(line, begin, end)
 		at, counted = at+utf8.RuneCountInString(line[counted:begin]), begin
 		if out.count >= limit || !out.fits(fmt.Sprintf("%d: character %d: %s\n", p.n, at, text)) {
-			return fmt.Sprintf("offset %d, char_offset %d", p.n, at), true
+			return fmt.Sprintf("offset %d, char_offset %d", p.n, at), true, nil
 		}
 		out.count++
 		if after >= len(line) {
 			break
 		}
-		begin, end = want.in(line, after)
+		if begin, end, err = find.next(ctx, after); err != nil {
+			return "", false, err
+		}
 	}
 	*shown = p.n
-	return "", false
+	return "", false, nil
 }
 
 // around is a line that was found, with the lines around it: before it those
 // that are not in the output yet, behind it those up to the next that is found.
-func (d document) around(out *findings, want needle, p place, shown *int) string {
+func (d document) around(ctx context.Context, out *findings, want needle, p place, shown *int) (string, error) {
 	var before []string
 	for at, n := p.begin, p.n-1; n > *shown && n >= p.n-linesAround && at > 0; n-- {
 		from := strings.LastIndexByte(d.text[:at-1], '\n') + 1
@@ -189,12 +139,16 @@ func (d document) around(out *findings, want needle, p place, shown *int) string
 	for at := p.to; *shown < min(d.lines, p.n+linesAround); *shown++ {
 		from := at + 1
 		at = d.end(from)
-		if begin, _ := want.in(d.text[from:at], 0); begin >= 0 {
+		begin, _, err := want.in(d.text[from:at]).next(ctx, 0)
+		if err != nil {
+			return "", err
+		}
+		if begin >= 0 {
 			break
 		}
 		b.WriteString(numbered(*shown+1, '-', d.text[from:at]))
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 func numbered(n int, mark rune, line string) string {

@@ -196,12 +196,16 @@ func (d desk) pinnedLine(it item) []string {
 	return []string{d.fit(d.l.theme.Paints.Muted.On(strings.Join(d.standing(it), " "+d.l.theme.Ornaments.Dot+" ")))}
 }
 
-// usage is what an answer took, below it with the details.
+// usage is who gave an answer and what it took, below it with the details.
 func (d desk) usage(msg *harness.Message) []string {
 	if !d.l.details || msg.Usage == nil {
 		return nil
 	}
-	out := render.Wrap(account.Words(*msg.Usage), d.l.width)
+	words := account.Words(*msg.Usage)
+	if msg.Model != "" {
+		words = render.SafeLine(msg.Model) + " " + d.l.theme.Ornaments.Dot + " " + words
+	}
+	out := render.Wrap(words, d.l.width)
 	for i, l := range out {
 		out[i] = d.l.theme.Paints.Muted.On(l)
 	}

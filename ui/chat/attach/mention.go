@@ -77,7 +77,7 @@ func Open(line string) (Mention, bool) {
 // Write is the mention of a path. Ok is false for one that no mention can name,
 // such as one with a line break.
 func Write(p string) (mention string, ok bool) {
-	if p == "" || len(p) > pathMax || !utf8.ValidString(p) || strings.IndexFunc(p, unicode.IsControl) >= 0 {
+	if !nameable(p) {
 		return "", false
 	}
 	if plain := "@" + p; p[0] != '"' {
@@ -86,6 +86,11 @@ func Write(p string) (mention string, ok bool) {
 		}
 	}
 	return `@"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p) + `"`, true
+}
+
+// nameable reports whether a mention can name a path.
+func nameable(p string) bool {
+	return p != "" && len(p) <= pathMax && utf8.ValidString(p) && strings.IndexFunc(p, unicode.IsControl) < 0
 }
 
 // Begins reports whether an @ behind this text begins a word: it is no part of an

@@ -133,6 +133,16 @@ func TestWhatIsChosenStaysWhenMoreIsListed(t *testing.T) {
 	}
 }
 
+// What no mention can name is not offered: choosing it would do nothing.
+func TestOnlyWhatCanBeMentionedIsListed(t *testing.T) {
+	t.Parallel()
+	s := shelf{"a b.go": text("a b.go", 1), "a\nb.go": text("b", 1), "a\x1b[2J": text("c", 1), "a\xff": text("d", 1), "sub/a\tb": text("e", 1)}
+	tray, works := NewTray(t.Context(), s.files()).typed("@a")
+	if tray = tray.done(works); rows(tray) != "a b.go" {
+		t.Errorf("listed are %q", tray.list.rows)
+	}
+}
+
 func TestTheNextKeyEndsARanking(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 50_000)

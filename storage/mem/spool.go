@@ -111,27 +111,55 @@ func (s *spool) make() error {
 			}
 			return err
 		}
-		lock := newSpoolLock(dir)
-		locked, err := lock.TryLock()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // swept before it was locked
-		}
+		root, lock, err := takeSpool(dir)
 		if err != nil {
 			return err
 		}
-		if _, err := os.Lstat(lock.Path()); err != nil || !locked {
-			if err := lock.Close(); err != nil {
-				return err
-			}
-			continue
+		if root != nil {
+			s.root, s.lock = root, lock
+			return nil
 		}
-		if s.root, err = os.OpenRoot(dir); err != nil {
-			return errors.Join(err, lock.Close())
-		}
-		s.lock = lock
-		return nil
 	}
 	return fmt.Errorf("%s: no directory there stays", s.base)
+}
+
+// takeSpool opens a directory that was just made and locks it. Both are nil if it
+// was swept before it was locked.
+func takeSpool(dir string) (*os.Root, *flock.Flock, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, nothing(err)
+	}
+	// Where everybody may rename what is in the base, another directory can be in
+	// the place of the one that was made.
+	if info, err := root.Stat("."); err != nil || !private(info) {
+		return nil, nil, errors.Join(fmt.Errorf("%s is not the directory that was made there; give a TMPDIR that others cannot change", dir), err, root.Close())
+	}
+	lock := newSpoolLock(dir)
+	locked, err := lock.TryLock()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, errors.Join(err, root.Close())
+	}
+	if locked && sameFile(root, lock) {
+		return root, lock, nil
+	}
+	return nil, nil, errors.Join(lock.Close(), root.Close())
+}
+
+// sameFile reports whether a lock is that of a directory.
+func sameFile(root *os.Root, lock *flock.Flock) bool {
+	inside, err := root.Lstat(spoolLock)
+	if err != nil {
+		return false
+	}
+	locked, err := os.Lstat(lock.Path())
+	return err == nil && os.SameFile(inside, locked)
+}
+
+// private reports whether a directory is this person's and nobody else may look
+// into it.
+func private(info fs.FileInfo) bool {
+	return info.IsDir() && mine(info) && (info.Mode().Perm()&0o077 == 0 || !privateModes)
 }
 
 func newSpoolLock(dir string) *flock.Flock {
@@ -223,12 +251,15 @@ func Sweep(dir string, now time.Time) (removed int, err error) {
 // sweep removes one directory if its process is dead.
 func sweep(dir string, now time.Time) (gone bool, err error) {
 	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 && privateModes || !mine(info) {
+	if err != nil || !private(info) {
 		return false, nothing(err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return false, nothing(err)
+	}
+	if now, err := root.Stat("."); err != nil || !os.SameFile(info, now) {
+		return false, errors.Join(nothing(err), root.Close())
 	}
 	names, ours, err := spoolFiles(root)
 	if err != nil || !ours {

@@ -136,7 +136,7 @@ func (t Tray) listing(ctx context.Context, dir string, whole bool) Work {
 	return func() Done {
 		paths, more, err := files.List(ctx, dir, whole)
 		paths = slices.DeleteFunc(paths, func(p string) bool { return !nameable(dir + p) }) // they cannot be chosen
-		return func(t Tray) (Tray, []Work) { //nolint:contextcheck // what follows ends with the tray
+		return func(t Tray) (Tray, []Work) {                                                //nolint:contextcheck // what follows ends with the tray
 			if n != t.list.asked || !t.list.on || t.list.whole {
 				return t, nil
 			}

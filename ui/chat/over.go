@@ -134,7 +134,7 @@ func (m Model) openResult(arg string) (Model, tea.Cmd) {
 func (m Model) showResult(item, n int) (Model, tea.Cmd) {
 	r, ok := m.resultAt(item, n)
 	if !ok {
-		m.notice = "there is no such result of a tool here"
+		m.notice = "there is no such result of a tool here; /result opens the last one, /result 2 the one before"
 		return m, nil
 	}
 	title := r.call.Name

@@ -66,7 +66,7 @@ func TestResultsAreOpenedWhole(t *testing.T) {
 		if n := len(d.Written()); n != 2 {
 			t.Errorf("%d things were given to the terminal", n)
 		}
-		d.Paste("/").Press("esc").Type("/result 3").Press("enter").Shows("there is no such result of a tool here")
+		d.Paste("/").Press("esc").Type("/result 3").Press("enter").Shows("there is no such result of a tool here; /result opens the last one")
 		d.Type("/result x").Press("enter").Shows("/result 2 opens the result before")
 	})
 }

@@ -135,8 +135,9 @@ func (t Tray) listing(ctx context.Context, dir string, whole bool) Work {
 	n, files := t.list.asked, t.files
 	return func() Done {
 		paths, more, err := files.List(ctx, dir, whole)
-		paths = slices.DeleteFunc(paths, func(p string) bool { return !nameable(dir + p) }) // they cannot be chosen
-		return func(t Tray) (Tray, []Work) {                                                //nolint:contextcheck // what follows ends with the tray
+		// What no mention can name cannot be chosen.
+		paths = slices.DeleteFunc(paths, func(p string) bool { return !nameable(dir + p) })
+		return func(t Tray) (Tray, []Work) { //nolint:contextcheck // what follows ends with the tray
 			if n != t.list.asked || !t.list.on || t.list.whole {
 				return t, nil
 			}

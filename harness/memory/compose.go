@@ -58,6 +58,9 @@ type In struct {
 	// kept for it.
 	MaxOutput int
 	Grow      int
+	// Bare leaves the files of History out and names them, because the provider
+	// refused a request that had them.
+	Bare bool
 }
 
 // Out is a request and what is to be known of it.

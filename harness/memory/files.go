@@ -36,19 +36,27 @@ type Files interface {
 }
 
 // readable returns the message with a line in the place of each file that the
-// model cannot be given. A message without any is returned as it is.
-func readable(m *harness.Message, info model.Info) *harness.Message {
-	unread := func(p harness.Part) bool {
-		return p.Kind == harness.PartFile && p.File != nil && info.Accepts(p.File.MediaType) != nil
+// model cannot be given, or of each one if bare. A message without any is returned
+// as it is.
+func readable(m *harness.Message, info model.Info, bare bool) *harness.Message {
+	why := func(p harness.Part) string {
+		switch {
+		case p.Kind != harness.PartFile || p.File == nil:
+		case info.Accepts(p.File.MediaType) != nil:
+			return "this model does not read such files"
+		case bare && !model.Textual(p.File.MediaType):
+			return "a request that had it was refused"
+		}
+		return ""
 	}
-	if m.Role != harness.RoleUser || !slices.ContainsFunc(m.Parts, unread) {
+	if m.Role != harness.RoleUser || !slices.ContainsFunc(m.Parts, func(p harness.Part) bool { return why(p) != "" }) {
 		return m
 	}
 	c := *m
 	c.Parts = slices.Clone(m.Parts)
 	for i := range c.Parts {
-		if unread(c.Parts[i]) {
-			c.Parts[i] = fileLine(c.Parts[i].File, "this model does not read such files")
+		if why := why(c.Parts[i]); why != "" {
+			c.Parts[i] = fileLine(c.Parts[i].File, why)
 		}
 	}
 	return &c

@@ -38,6 +38,11 @@ func (a *app) openChat(ctx context.Context, words []string, linear bool) error {
 	if err := a.checkModel(ctx, &c); err != nil {
 		return err
 	}
+	out, err := a.standins(ctx, c.Setup.Config)
+	if err != nil {
+		return err
+	}
+	c.Notices = append(c.Notices, out...)
 	if a.logFile != nil {
 		a.logFile.ready()
 	}

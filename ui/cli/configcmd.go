@@ -92,13 +92,7 @@ func (a *app) checkModels(ctx context.Context, c Config) error {
 			return usage("the model from %s: %w", from, err)
 		}
 	}
-	from, _ := c.From(keyFallback)
-	for _, name := range c.Fallback {
-		if _, err := m.Validate(ctx, name); err != nil {
-			return usage("the fallback from %s: %w", from, err)
-		}
-	}
-	return nil
+	return a.tellStandins(ctx, c)
 }
 
 // checkTheme refuses a theme that does not exist.

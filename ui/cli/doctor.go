@@ -76,7 +76,8 @@ func (a *app) examine(ctx context.Context) []finding {
 	}
 	list = append(list, examineLimits(c))
 	list = append(list, a.examineStore(ctx)...)
-	return append(list, a.examineModels(ctx)...)
+	list = append(list, a.examineModels(ctx)...)
+	return append(list, a.examineStandins(ctx, c)...)
 }
 
 func (a *app) examineTerminal() []finding {
@@ -240,6 +241,19 @@ func (a *app) examineModels(ctx context.Context) []finding {
 		state = "note"
 	}
 	return append(list, finding{"default model", state, name + " (" + why + ")"})
+}
+
+// examineStandins tells which models stand in for none.
+func (a *app) examineStandins(ctx context.Context, c Config) []finding {
+	out, err := a.standins(ctx, c)
+	if err != nil {
+		return []finding{{"fallback", "bad", a.words(err)}}
+	}
+	var list []finding
+	for _, text := range out {
+		list = append(list, finding{"fallback", "note", text})
+	}
+	return list
 }
 
 // keyFinding says whether a key is there.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -194,10 +195,20 @@ func (m fakeModels) Default(context.Context) (string, string, error) {
 
 func (m fakeModels) Validate(_ context.Context, name string) (string, error) {
 	provider, _, ok := strings.Cut(name, "/")
-	if !ok || provider != "anthropic" && provider != "openai" && provider != "offline" {
-		return "", fmt.Errorf("there is no provider %q%s", provider, suggest(provider, "", []string{"anthropic", "openai", "offline"}))
+	if known := []string{"anthropic", "openai", "gemini", "offline"}; !slices.Contains(known, provider) || !ok && provider != "gemini" {
+		return "", fmt.Errorf("there is no provider %q%s", provider, suggest(provider, "", known))
+	}
+	if !ok {
+		name += "/default-test"
 	}
 	return name, nil
+}
+
+func (m fakeModels) Ready(_ context.Context, name string) error {
+	if strings.HasPrefix(name, "openai/") {
+		return errors.New("openai: no key; set OPENAI_API_KEY, or put it into the configuration")
+	}
+	return nil
 }
 
 func (m fakeModels) Accepts(_ context.Context, name, mediaType string) error {

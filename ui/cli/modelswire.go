@@ -76,6 +76,9 @@ func (m models) Default(ctx context.Context) (name, why string, err error) {
 // Validate implements [Models].
 func (m models) Validate(_ context.Context, name string) (string, error) { return m.env.Resolve(name) }
 
+// Ready implements [Models].
+func (m models) Ready(_ context.Context, name string) error { return m.env.Ready(name) }
+
 // Accepts implements [Models].
 func (m models) Accepts(_ context.Context, name, mediaType string) error {
 	return m.env.Accepts(name, mediaType)

@@ -168,6 +168,13 @@ func (p *printing) runConfig(ctx context.Context) (harness.RunConfig, error) {
 	if err != nil {
 		return harness.RunConfig{}, err
 	}
+	out, err := p.standins(ctx, c)
+	if err != nil {
+		return harness.RunConfig{}, err
+	}
+	for _, text := range out {
+		p.printer.notice(text)
+	}
 	model := c.modelFor(p.target.session)
 	if model.Value == "" {
 		var why string

@@ -188,7 +188,7 @@ func (w *scriptWorld) wire() Wire {
 		},
 		Chat: func(_ context.Context, c ChatSetup) (ChatExit, error) {
 			w.chats = append(w.chats, c)
-			_, err := io.WriteString(c.Out, "chat "+string(c.Session.ID)+" "+c.Model+" "+c.Prompt+"\n")
+			_, err := io.WriteString(c.Out, strings.Join(append([]string{"chat " + string(c.Session.ID) + " " + c.Model + " " + c.Prompt}, c.Notices...), "\n")+"\n")
 			return ChatExit{Session: c.Session.ID, Saved: c.Prompt != ""}, err
 		},
 		Plain: func(_ context.Context, c ChatSetup) (ChatExit, error) {

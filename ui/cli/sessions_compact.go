@@ -84,6 +84,9 @@ func (a *app) shrink(ctx context.Context, st Store, s harness.Session, f shrinki
 	if err := a.checkModel(ctx, &c); err != nil {
 		return err
 	}
+	if err := a.tellStandins(ctx, c.Setup.Config); err != nil {
+		return err
+	}
 	condenser, err := a.wire.NewCondenser(ctx, c)
 	if err != nil {
 		return err

@@ -191,6 +191,9 @@ type Models interface {
 	// Validate returns "provider/model" as it is called. An unknown provider
 	// is an error that has the nearest name in it.
 	Validate(ctx context.Context, name string) (string, error)
+	// Ready returns nil if a model, as Validate names it, can be asked: its key is
+	// there if it needs one. The error names the variable to set.
+	Ready(ctx context.Context, model string) error
 	// Accepts returns nil if a model, as Validate names it, reads files of a media
 	// type, else an error that says what to do.
 	Accepts(ctx context.Context, model, mediaType string) error

@@ -23,6 +23,19 @@ func (e Env) Resolve(id string) (string, error) {
 	return p.ID + "/" + name, nil
 }
 
+// Ready returns nil if a model can be asked as far as is known without asking it:
+// its provider is known, and so is the key that it needs. A missing key is an
+// error of the kind [model.KindAuth] that names the variable to set.
+func (e Env) Ready(id string) error {
+	e = e.filled()
+	p, _, err := e.resolve(id)
+	if err != nil {
+		return err
+	}
+	_, err = e.key(p)
+	return err
+}
+
 // KeyFrom says where a provider's key is from: the variable's name, or
 // "configuration". It is empty if there is none.
 func (e Env) KeyFrom(provider string) string {

@@ -48,11 +48,18 @@ type Env struct {
 }
 
 // Build returns the model "provider/model", decorated: idle watch, waiting
-// notice, retries and cost, with the models of [Env.Fallback] to fall back on.
-// Model names may hold slashes. A provider alone means its default model; a name
-// without provider is looked up in the catalogue. Errors are [*model.Error].
+// notice, retries and cost, with the models of [Env.Fallback] to fall back on but
+// those whose key is missing; see [Env.Ready]. Model names may hold slashes. A
+// provider alone means its default model; a name without provider is looked up in
+// the catalogue. Errors are [*model.Error].
 func Build(ctx context.Context, id string, e Env) (model.Model, model.Info, error) {
-	return Chain(ctx, append([]string{id}, e.Fallback...), e)
+	ids := []string{id}
+	for _, other := range e.Fallback {
+		if err, ok := model.AsError(e.Ready(other)); !ok || err.Kind != model.KindAuth {
+			ids = append(ids, other)
+		}
+	}
+	return Chain(ctx, ids, e)
 }
 
 // Chain returns the first of several models with the others to fall back on. The

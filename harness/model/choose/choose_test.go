@@ -132,10 +132,35 @@ func TestConfiguredFallbacksAreAsked(t *testing.T) {
 	if _, info, err = choose.Build(t.Context(), "offline", e); err != nil || info.ID != offline.ID || info.Fallbacks != nil {
 		t.Fatalf("%v, %+v", err, info)
 	}
-	e.Fallback = []string{"gemini"}
+}
+
+func TestAFallbackWithoutAKeyIsLeftOut(t *testing.T) {
+	t.Parallel()
+	e := env(vars{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"})
+	e.Fallback = []string{"gemini", "anthropic"}
+	_, info, err := choose.Build(t.Context(), "openai/gpt-4o", e)
+	if err != nil || len(info.Fallbacks) != 1 || !strings.HasPrefix(info.Fallbacks[0].ID, "anthropic/") {
+		t.Fatalf("%+v, %v", info, err)
+	}
+	if err := e.Ready("anthropic"); err != nil {
+		t.Error(err)
+	}
+	refused, ok := model.AsError(e.Ready("gemini"))
+	if !ok || refused.Kind != model.KindAuth || !strings.Contains(refused.Error(), "no key; set GEMINI_API_KEY or GOOGLE_API_KEY") {
+		t.Errorf("%v", refused)
+	}
+	// A name that is no model is a mistake, and the model itself needs its key.
+	e.Fallback = []string{"opnai/x"}
 	_, _, err = choose.Build(t.Context(), "openai/gpt-4o", e)
-	if refused, ok = model.AsError(err); !ok || refused.Kind != model.KindAuth || !strings.Contains(refused.Error(), `the fallback "gemini": no key`) {
-		t.Fatalf("%v", err)
+	if refused, ok = model.AsError(err); !ok || refused.Kind != model.KindConfig || !strings.Contains(refused.Error(), `the fallback "opnai/x": there is no provider`) {
+		t.Errorf("%v", err)
+	}
+	e.Fallback = nil
+	if _, _, err = choose.Build(t.Context(), "gemini", e); err == nil {
+		t.Error("a model without its key is built")
+	}
+	if _, _, err = choose.Chain(t.Context(), []string{"openai/gpt-4o", "gemini"}, e); err == nil || !strings.Contains(err.Error(), `the fallback "gemini": no key`) {
+		t.Errorf("a list of one's own is cut: %v", err)
 	}
 	if _, _, err := choose.Chain(t.Context(), nil, e); err == nil {
 		t.Fatal("no model is no error")

@@ -30,11 +30,7 @@ func TestCutFileIsNamedOrHarmless(t *testing.T) {
 	if len(errs) != 0 {
 		t.Fatalf("the whole file: %v", errs)
 	}
-	rounds := 40
-	if v := os.Getenv("CAIRN_TEST_CUTS"); v != "" {
-		_, err := fmt.Sscan(v, &rounds)
-		ok(t, err)
-	}
+	rounds := often(t, "CUTS", 24)
 	random := rand.New(rand.NewPCG(7, uint64(rounds)))
 	page := os.Getpagesize()
 	found := 0

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,19 @@ func converse(t *testing.T, db *bolt.DB, l harness.Lease, n int) {
 	_, err = db.Journal().Append(t.Context(), l, id, 1, run.Entry{Kind: "answer", Message: &answer, Usage: harness.Usage{Input: 5}},
 		run.Entry{Kind: "end", Status: harness.RunCompleted})
 	ok(t, err)
+}
+
+// often is how often a test does something at random: usually, or as a variable of
+// the environment says.
+func often(t *testing.T, what string, usually int) int {
+	t.Helper()
+	v := os.Getenv("CAIRN_TEST_" + what)
+	if v == "" {
+		return usually
+	}
+	n, err := strconv.Atoi(v)
+	ok(t, err)
+	return n
 }
 
 func ok(tb testing.TB, err error) {
@@ -221,11 +235,7 @@ func TestFlippedByteIsNamedOrHarmless(t *testing.T) {
 	if len(errs) != 0 {
 		t.Fatalf("the whole file: %v", errs)
 	}
-	flips := 80
-	if v := os.Getenv("CAIRN_TEST_FLIPS"); v != "" {
-		_, err := fmt.Sscan(v, &flips)
-		ok(t, err)
-	}
+	flips := often(t, "FLIPS", 50)
 	random := rand.New(rand.NewPCG(1, uint64(flips)))
 	found := 0
 	for range flips {

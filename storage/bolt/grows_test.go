@@ -18,11 +18,7 @@ import (
 // and lets the trash go.
 func TestStoreGivesBackWhatWasDeleted(t *testing.T) {
 	t.Parallel()
-	sessions := 100
-	if v := os.Getenv("CAIRN_TEST_SESSIONS"); v != "" {
-		_, err := fmt.Sscan(v, &sessions)
-		ok(t, err)
-	}
+	sessions := often(t, "SESSIONS", 100)
 	const kept, messages, size = 10, 10, 20_000
 	clock := harnesstest.NewClock()
 	path := filepath.Join(t.TempDir(), bolt.FileName)

@@ -271,7 +271,7 @@ func TestKilledMigrationLeavesTheOldOrTheNew(t *testing.T) {
 	ok(t, err)
 	random := rand.New(rand.NewPCG(1, 2))
 	var old, migrated int
-	for i := range 25 {
+	for i := range often(t, "KILLS", 15) {
 		path := filepath.Join(t.TempDir(), bolt.FileName)
 		ok(t, os.WriteFile(path, raw, 0o600))
 		c := startChild(t, "migrate", path)
@@ -320,7 +320,8 @@ func afterKill(t *testing.T, what, path string, old []byte) (migrated bool) {
 }
 
 // TestKillAtEveryWriteOfAMigration kills a process at each of its system calls
-// that change a file, one after the other.
+// that change a file, one after the other; usually at some of the many writes of
+// pages.
 func TestKillAtEveryWriteOfAMigration(t *testing.T) {
 	t.Parallel()
 	strace, err := exec.LookPath("strace")
@@ -332,9 +333,16 @@ func TestKillAtEveryWriteOfAMigration(t *testing.T) {
 	raw, err := os.ReadFile(populated(t))
 	ok(t, err)
 	seen := map[bool]int{}
+	stride := 3
+	if often(t, "KILLS", 0) > 0 {
+		stride = 1
+	}
 	for _, call := range []string{"pwrite64", "ftruncate", "fsync", "fdatasync", "linkat", "link", "rename", "renameat", "unlink", "unlinkat"} {
 		// The calls are counted in each thread.
-		for n := 1; n < 100; n++ {
+		for n, by := 1, 1; n < 100; n += by {
+			if call == "pwrite64" && n >= 3 {
+				by = stride
+			}
 			path := filepath.Join(t.TempDir(), bolt.FileName)
 			ok(t, os.WriteFile(path, raw, 0o600))
 			cmd := exec.Command(strace, "-f", "-qq", "-o", "/dev/null", "-e", "inject="+call+":signal=KILL:when="+strconv.Itoa(n), self)

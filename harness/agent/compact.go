@@ -74,11 +74,14 @@ func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Ste
 			reason = leftOut(out.Dropped, large.Plan)
 		}
 	case errors.As(err, &fixed):
-		reason = err.Error()
-		if fixed.System+fixed.Tools+fixed.Recalled+fixed.Message > fixed.Window {
+		carried := fixed.System + fixed.Tools + fixed.Recalled
+		if carried+fixed.Message > fixed.Window {
 			return true, t.put(ctx, harness.Usage{}, loop.Rested{
-				Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{Kind: string(model.KindOverflow), Text: reason},
+				Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{Kind: string(model.KindOverflow), Text: err.Error()},
 			})
+		}
+		if t.Told.news(t.Session, toldFixed, carried) {
+			reason = err.Error()
 		}
 	default:
 		why := strings.TrimPrefix(err.Error(), fmt.Sprintf("condense session %s: ", t.Session))

@@ -22,6 +22,7 @@ type toldKey struct {
 // What is told once.
 const (
 	toldLarge    = "large"
+	toldFixed    = "fixed"
 	toldUnpinned = "unpinned"
 )
 

@@ -15,10 +15,17 @@ const (
 	// leastPart is the size in tokens below which messages are not worth a call.
 	leastPart = 200
 	// A note is a share of the window at most, so that it does not grow however
-	// often it is written anew.
+	// often it is written anew, and of the room for messages where that is small.
 	noteShare = 12
+	roomShare = 4
 	leastNote = 200
 	mostNote  = 8_000
+	// A call that nobody asked for has to free a part of the room for messages, or
+	// as many tokens where that is small: otherwise the next one would come in the
+	// next turn. Until then the conversation may grow over the trigger, and what
+	// does not fit the window is left out.
+	worthShare = 4
+	leastWorth = 600
 	// keepShare and askedShare are the part of the room for messages, between what
 	// every request has and the trigger, that the newest ones keep: half of it, so
 	// that the next condensing is a while off, or an eighth if a person asks.
@@ -84,7 +91,13 @@ func (j *job) tokens(n int) int { return int(math.Ceil(float64(n) * j.size.Ratio
 
 // noteRoom is how long a note may be, in tokens.
 func (j *job) noteRoom() int {
-	return min(max(min(j.size.Window, windowOf(j.o.Info))/noteShare, leastNote), mostNote)
+	return min(max(min(min(j.size.Window, windowOf(j.o.Info))/noteShare, j.talkRoom()/roomShare), leastNote), mostNote)
+}
+
+// talkRoom is the room for messages: what every request has leaves it below the
+// trigger.
+func (j *job) talkRoom() int {
+	return j.size.Trigger - j.size.System - j.size.Tools - j.size.Recalled
 }
 
 func windowOf(info model.Info) int {
@@ -118,7 +131,7 @@ func (j *job) target() int {
 	if j.o.Asked {
 		share = askedShare
 	}
-	place := (j.size.Trigger-j.size.System-j.size.Tools-j.size.Recalled)/share - j.noteRoom()
+	place := j.talkRoom()/share - j.noteRoom()
 	tail, best := 0, 0
 	for i := len(j.v.Items) - 1; i > 0; i-- {
 		tail += j.cost[i]
@@ -177,10 +190,7 @@ func (j *job) plan() (Plan, error) {
 	enough := j.cleared > 0 && (j.o.Prune || !j.o.Asked && p.After < j.size.Trigger)
 	to := j.target()
 	if j.o.Prune || enough || sum(j.cost[:to]) < leastPart {
-		if j.cleared == 0 {
-			return Plan{}, ErrNothing
-		}
-		return p, nil
+		return j.pruneOnly()
 	}
 	var usage harness.Usage
 	note := j.noteNow()
@@ -203,11 +213,45 @@ func (j *job) plan() (Plan, error) {
 		// What was not given takes calls of its own, and more than are made unasked.
 		p.Calls = max(p.Calls, maxCalls+1)
 	}
+	if !j.o.Asked && p.Calls <= maxCalls && !j.worth(p.After) {
+		return j.notWorth()
+	}
 	p.After = max(p.After, 0)
 	p.Tokens = int(usage.Input + usage.Output)
 	usage = j.o.Info.Cost(usage)
 	p.Cost, p.CostKnown = usage.Cost, usage.CostKnown
 	return p, nil
+}
+
+// pruneOnly is the plan without a note.
+func (j *job) pruneOnly() (Plan, error) {
+	if j.cleared == 0 {
+		return Plan{}, ErrNothing
+	}
+	return Plan{Before: j.size.Full, After: j.size.Full - j.saved, CostKnown: true}, nil
+}
+
+// crowded reports whether what every request carries leaves less than half of what
+// it may be to messages.
+func (j *job) crowded() bool { return j.talkRoom() < j.size.Trigger/2 }
+
+// worth reports whether notes that nobody asked for are worth their calls: they free
+// enough that the next ones are a while off.
+func (j *job) worth(after int) bool {
+	if j.size.Full-j.saved-after < max(j.talkRoom()/worthShare, leastWorth) {
+		return false
+	}
+	return after < j.size.Trigger || !j.crowded()
+}
+
+// notWorth is the plan where notes would free too little. Once the window has no
+// place for what was said, and what every request carries is to blame, that is an
+// error with the sizes.
+func (j *job) notWorth() (Plan, error) {
+	if j.cleared == 0 && j.size.Full > j.size.Window-j.size.Reply && j.crowded() {
+		return Plan{}, j.fixed()
+	}
+	return j.pruneOnly()
 }
 
 func sum(costs []int) int {

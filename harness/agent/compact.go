@@ -74,14 +74,13 @@ func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Ste
 			reason = leftOut(out.Dropped, large.Plan)
 		}
 	case errors.As(err, &fixed):
-		carried := fixed.System + fixed.Tools + fixed.Recalled
-		if carried+fixed.Message > fixed.Window {
-			return true, t.put(ctx, harness.Usage{}, loop.Rested{
-				Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{Kind: string(model.KindOverflow), Text: err.Error()},
-			})
-		}
-		if t.Told.news(t.Session, toldFixed, carried) {
-			reason = err.Error()
+		reason = err.Error()
+		switch r := t.refused; {
+		case fixed.System+fixed.Tools+fixed.Recalled+fixed.Message <= fixed.Window:
+		case r != nil && r.guessed: // nobody knows that the window is that small
+			return true, t.failed(ctx, r.err)
+		default:
+			return true, t.overflows(ctx, reason)
 		}
 	default:
 		why := strings.TrimPrefix(err.Error(), fmt.Sprintf("condense session %s: ", t.Session))
@@ -93,6 +92,13 @@ func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Ste
 	}
 	s.stored(ctx, usage)
 	return true, nil
+}
+
+// overflows ends the turn, because no request of it would fit.
+func (t *Turn) overflows(ctx context.Context, why string) error {
+	return t.put(ctx, harness.Usage{}, loop.Rested{
+		Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{Kind: string(model.KindOverflow), Text: why},
+	})
 }
 
 // leftOut says what a request is without, and what it would take to change that.

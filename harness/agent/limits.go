@@ -41,6 +41,8 @@ type refusal struct {
 	out   memory.Out
 	err   error
 	guess harness.LearnedLimits
+	// guessed says that it named no number.
+	guessed bool
 }
 
 // over returns info with the limits that refusals taught.
@@ -126,6 +128,22 @@ func (t *Turn) smallerNow(ctx context.Context, out memory.Out) error {
 	return nil
 }
 
+// surelyOver is how many windows a request has, by the estimate, that is not sent.
+// The estimate errs on the high side, so that of a smaller one the provider is to
+// say whether it fits.
+const surelyOver = 2
+
+// hopeless returns why a request is not sent that no window like the model's holds,
+// with all left out of it that may be; empty if it may be sent.
+func (t *Turn) hopeless(out memory.Out) string {
+	window := t.Steps.Info.Window
+	if window <= 0 || out.Estimate <= surelyOver*window {
+		return ""
+	}
+	return fmt.Sprintf("the newest part of the conversation alone has about %d tokens, and with all else the request has %d, where the model's window has %d; send less at once, or choose a model with a larger window",
+		out.Sent.Messages, out.Estimate, window)
+}
+
 // recallLimits reads once what was learned of the model before. A store that
 // cannot tell is no reason to end the turn.
 func (t *Turn) recallLimits(ctx context.Context) {
@@ -171,8 +189,15 @@ func (t *Turn) mend(text string) {
 func (t *Turn) again(ctx context.Context, c loop.CallModel, was memory.Out, err error) (out memory.Out, ok bool) {
 	window := cmp.Or(t.info().Window, model.UnknownWindow)
 	l, ok := learn(err, was.Estimate, window)
+	if out, ok := t.withoutFiles(ctx, c, was, err, l); ok {
+		return out, true
+	}
 	if !ok || ctx.Err() != nil {
 		return was, false
+	}
+	if l.guessed && fileBytes(was) > 0 {
+		// It may be the bytes that are too many: that says nothing of the window.
+		l.kept = harness.LearnedLimits{}
 	}
 	if !l.guessed {
 		t.remember(ctx, err, l.kept)
@@ -185,7 +210,7 @@ func (t *Turn) again(ctx context.Context, c loop.CallModel, was memory.Out, err 
 	taught.Window, taught.Reply = lesser(taught.Window, l.used.Window), lesser(taught.Reply, l.used.Reply)
 	if c.Condense && l.long() && t.learning.forced != c.Step {
 		t.forced, t.learning.forced = true, c.Step
-		t.refused = &refusal{out: was, err: err}
+		t.refused = &refusal{out: was, err: err, guessed: l.guessed}
 		if l.guessed {
 			t.refused.guess = l.kept
 		}
@@ -209,6 +234,37 @@ func (t *Turn) again(ctx context.Context, c loop.CallModel, was memory.Out, err 
 	t.mend(l.text)
 	t.recovered(l.reason(), t.learning.repeats, out.Request.MaxOutput)
 	return out, true
+}
+
+// withoutFiles returns the request without the files from before the turn, if it
+// may be they that the provider refused: without that no request of the
+// conversation would be answered from then on.
+func (t *Turn) withoutFiles(ctx context.Context, c loop.CallModel, was memory.Out, err error, l lesson) (out memory.Out, ok bool) {
+	e, is := model.AsError(err)
+	if !is || e.Kind != model.KindBadRequest && !l.guessed || t.bare || t.heard || ctx.Err() != nil || fileBytes(was) == 0 {
+		return was, false
+	}
+	t.bare = true
+	if out, err = t.compose(ctx, c); err != nil || fileBytes(out) == fileBytes(was) {
+		t.bare = false
+		return was, false
+	}
+	t.mend("the request was refused; asking again without the files of earlier messages")
+	t.recovered("refused_files", 1, out.Request.MaxOutput)
+	return out, true
+}
+
+// fileBytes is how many bytes of files a request has.
+func fileBytes(out memory.Out) int {
+	n := 0
+	for _, m := range out.Request.Messages {
+		for _, p := range m.Parts {
+			if p.Kind == harness.PartFile && p.File != nil {
+				n += len(p.File.Data)
+			}
+		}
+	}
+	return n
 }
 
 // smaller reports whether out asks for less than was. Of a request that is too

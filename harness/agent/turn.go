@@ -107,8 +107,10 @@ type Turn struct {
 	// what the next request has to be smaller than.
 	forced  bool
 	refused *refusal
-	watch   watch
-	ext     extended
+	// bare says that the files from before the turn are only named from now on.
+	bare  bool
+	watch watch
+	ext   extended
 }
 
 // half is the half answer that is under way: written by the stream, read by
@@ -262,6 +264,9 @@ func (t *Turn) callModel(ctx context.Context, c loop.CallModel) error {
 	if err := t.smallerNow(ctx, out); err != nil {
 		return t.failed(ctx, err)
 	}
+	if why := t.hopeless(out); why != "" {
+		return t.overflows(ctx, why)
+	}
 	t.lacks(out)
 	for {
 		if out, err = t.before(ctx, out); err != nil {
@@ -324,7 +329,7 @@ func (t *Turn) in(c loop.CallModel) memory.In {
 	in := memory.In{
 		Session: t.Session, System: t.state.Config().System, Dir: t.Dir, Now: t.Steps.Now(),
 		History: t.History, First: t.First, Pinned: t.Pinned, Condensed: t.state.Condensed(),
-		Turn: t.state.Messages(), TurnRecords: t.Numbers.of(t.state), Info: t.info(), MaxOutput: t.reply(c.Grow), Grow: c.Grow,
+		Turn: t.state.Messages(), TurnRecords: t.Numbers.of(t.state), Info: t.info(), MaxOutput: t.reply(c.Grow), Grow: c.Grow, Bare: t.bare,
 	}
 	if t.Condensed != nil {
 		out := t.condensedBefore()

@@ -74,13 +74,16 @@ func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Ste
 			reason = leftOut(out.Dropped, large.Plan)
 		}
 	case errors.As(err, &fixed):
-		reason = err.Error()
+		carried := fixed.System + fixed.Tools + fixed.Recalled
 		switch r := t.refused; {
-		case fixed.System+fixed.Tools+fixed.Recalled+fixed.Message <= fixed.Window:
+		case carried+fixed.Message <= fixed.Window:
 		case r != nil && r.guessed: // nobody knows that the window is that small
 			return true, t.failed(ctx, r.err)
 		default:
-			return true, t.overflows(ctx, reason)
+			return true, t.overflows(ctx, err.Error())
+		}
+		if t.Told.news(t.Session, toldFixed, carried) {
+			reason = err.Error()
 		}
 	default:
 		why := strings.TrimPrefix(err.Error(), fmt.Sprintf("condense session %s: ", t.Session))

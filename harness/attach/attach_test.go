@@ -110,6 +110,7 @@ func TestTextIsFencedAndNamed(t *testing.T) {
 	write(t, filepath.Join(dir, "a b.go"), []byte("\ufeffpackage é // ```\n"))
 	write(t, filepath.Join(dir, "vector.svg"), []byte("<svg></svg>"))
 	write(t, filepath.Join(dir, "bell"), []byte("\x1b[2J\a"))
+	write(t, filepath.Join(dir, "a\x1b\u202e\u009b\n2J"), []byte("odd"))
 	for name, want := range map[string]string{
 		"a b.go":     "a b.go:\n```go\npackage é // ```\n```",
 		"vector.svg": "vector.svg:\n```svg\n<svg></svg>\n```",
@@ -126,6 +127,11 @@ func TestTextIsFencedAndNamed(t *testing.T) {
 		if err != nil || !seen.Text || seen.File.Size == 0 {
 			t.Errorf("%s looks like %+v, %v", name, seen, err)
 		}
+	}
+	// No name of a file drives or turns round what shows it.
+	part, err := attach.Files{Dir: dir}.Read(t.Context(), "a\x1b\u202e\u009b\n2J")
+	if err != nil || part.File.Name != "a 2J" || part.Text != "a 2J:\n```\nodd\n```" {
+		t.Errorf("it is %q with %+v, %v", part.Text, part.File, err)
 	}
 }
 

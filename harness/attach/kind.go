@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"cairn/harness"
@@ -129,10 +130,10 @@ func typed(named, base string, data []byte) (harness.Part, error) {
 	return harness.Part{Kind: harness.PartFile, File: file}, nil
 }
 
-// plainName is a name on one line that drives nothing.
+// plainName is a name on one line that drives nothing and reads as it is written.
 func plainName(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return ' '
 		}
 		return r

@@ -41,3 +41,15 @@ func TestALetterThatChoseBeforeTheDialogCameBackDropsNothing(t *testing.T) {
 		d.Type("d").Press("ctrl+x", "a").Wait(2*time.Second).Shows("approval needed", "> d").Hides("dropped")
 	})
 }
+
+// Whoever chooses another model after a failure is told which one a key asks.
+func TestAnUnfinishedAnswerSaysWhichModelItGoesOnWith(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(uitest.Fails("half of it", "the limit is reached"))
+		d := w.Open("talk", 80, 24)
+		d.Type("go").Press("enter").Wait(time.Second).Shows("the answer failed").Hides("goes on with")
+		d.Type("/model test/owl").Press("enter").Wait(time.Second)
+		d.Shows("it goes on with test/parrot, a\nmessage asks test/owl", "c continue")
+		d.Type("/model test/parrot").Press("enter").Wait(time.Second).Hides("goes on with")
+	})
+}

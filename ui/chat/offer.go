@@ -91,5 +91,18 @@ func (m Model) openWords() string {
 	if e := m.open.Error; e != nil {
 		what += ": " + strings.TrimSuffix(m.deps.Words(e), ".")
 	}
+	if stays := StaysWith(*m.open, m.setup.Run.Model); stays != "" && !m.waits() {
+		what += "; " + stays
+	}
 	return what
+}
+
+// StaysWith says that an unfinished run goes on with the model that it began with,
+// if another one was chosen since; else it is empty.
+func StaysWith(run harness.Run, chosen string) string {
+	began := run.Config.Model
+	if began == "" || chosen == "" || began == chosen {
+		return ""
+	}
+	return "it goes on with " + began + ", a message asks " + chosen
 }

@@ -350,7 +350,7 @@ func (p *plain) offer() {
 		p.see(h, after, false)
 		return
 	}
-	p.say("an answer is unfinished (" + string(run.Status) + "):")
+	p.say(p.unfinishedWords(run))
 	if run.Partial != nil && run.Partial.Text != "" {
 		p.out.block("cairn (interrupted)", run.Partial.Text)
 	}
@@ -364,6 +364,18 @@ func (p *plain) offer() {
 		return
 	}
 	p.see(handle, run.Cursor, how == harness.ResumeContinue)
+}
+
+// unfinishedWords say how a run stands, and why it failed if it did.
+func (p *plain) unfinishedWords(run harness.Run) string {
+	words := "an answer is unfinished (" + string(run.Status) + ")"
+	if run.Error != nil {
+		words += ": " + strings.TrimSuffix(p.Chat.Words(run.Error), ".")
+	}
+	if stays := chat.StaysWith(run, p.setup.Run.Model); stays != "" {
+		words += "; " + stays
+	}
+	return words
 }
 
 // close stores what is queued and lets the session go.

@@ -50,3 +50,21 @@ func TestCondensingAndRecoveriesAreOneLineEach(t *testing.T) {
 		t.Errorf("%q, not %q", out.String(), want)
 	}
 }
+
+// A run that failed says why, and which model it goes on with if that is another
+// one than that of the next message.
+func TestAnUnfinishedAnswerSaysHowItStands(t *testing.T) {
+	t.Parallel()
+	run := harness.Run{Status: harness.RunFailed, Config: harness.RunConfig{Model: "test/owl"}, Error: &harness.RunError{Text: "The limit is reached."}}
+	p := &plain{}
+	p.Chat.Words = func(err error) string { return err.Error() }
+	for model, want := range map[string]string{
+		"test/owl":    "an answer is unfinished (failed): The limit is reached",
+		"test/parrot": "an answer is unfinished (failed): The limit is reached; it goes on with test/owl, a message asks test/parrot",
+	} {
+		p.setup.Run.Model = model
+		if got := p.unfinishedWords(run); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}

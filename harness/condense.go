@@ -29,6 +29,8 @@ type Condensed struct {
 	After  int `json:"after,omitempty"`
 	// Model wrote Note, "provider/model".
 	Model string `json:"model,omitempty"`
+	// Usage is what the call for Note used, if this record made it.
+	Usage *Usage `json:"usage,omitempty"`
 	// Focus is what a person asked to keep; Asked says that a person asked for
 	// the condensing at all.
 	Focus string `json:"focus,omitempty"`

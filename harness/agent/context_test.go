@@ -312,3 +312,23 @@ func TestNotesAreWrittenOfWhatMiddlewareLetsThrough(t *testing.T) {
 		t.Errorf("the note was asked for with %.500s", asked)
 	}
 }
+
+// A store that keeps records alone says by them what notes used.
+func TestTheUsageOfNotesIsKnownOverARestart(t *testing.T) {
+	t.Parallel()
+	p := newParley(t, agent.Options{})
+	p.fill()
+	p.say("and now " + strings.Repeat("this ", 300))
+	if _, err := p.Condense(t.Context(), ""); err != nil || len(p.notes) != 2 {
+		t.Fatalf("%d notes, %v", len(p.notes), err)
+	}
+	before := saved(t, p.Agent, memoryStore(t)).Usage
+	again, err := agent.Open(t.Context(), agent.Session{ID: "s", Store: p.shelf}, agent.Options{Model: answering(p.stream), Info: small(), System: "Be brief."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, again)
+	if after := saved(t, again, memoryStore(t)).Usage; after != before || after.Input < 2*700 {
+		t.Errorf("it used %+v, and %+v after a restart", before, after)
+	}
+}

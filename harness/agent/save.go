@@ -91,11 +91,16 @@ func (a *Agent) branch() ([]harness.Record, error) {
 	return slices.Clone(a.history), nil
 }
 
-// used sums what the messages in records say that they used.
+// used sums what the messages and notes in records say that they used. Calls that
+// came to nothing are in no record.
 func used(records []harness.Record) (u harness.Usage) {
 	for _, r := range records {
-		if r.Message != nil && r.Message.Usage != nil {
+		var c harness.Condensed
+		switch {
+		case r.Message != nil && r.Message.Usage != nil:
 			u = u.Add(*r.Message.Usage)
+		case r.Kind == harness.RecordCondensed && json.Unmarshal(r.Data, &c) == nil && c.Usage != nil:
+			u = u.Add(*c.Usage)
 		}
 	}
 	return u

@@ -145,7 +145,7 @@ func Next(ctx context.Context, in memory.In, o Options) (Step, error) {
 		return Step{Usage: note.usage, Model: note.model}, fmt.Errorf("condense session %s: %w", in.Session, err)
 	}
 	s := j.step(p.to, note.text, note.model, plan)
-	s.Usage, s.Model = note.usage, note.model
+	s.Usage, s.Model, s.Condensed.Usage = note.usage, note.model, &note.usage
 	if s.Condensed.After >= s.Condensed.Before {
 		return Step{Usage: note.usage, Model: note.model}, fmt.Errorf("condense session %s: %w: it is no shorter than what it stands for", in.Session, ErrSummary)
 	}

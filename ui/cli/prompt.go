@@ -177,7 +177,7 @@ func (a *app) readStdin(ctx context.Context) (string, error) {
 // attach reads a file that a flag names.
 func (a *app) attach(ctx context.Context, name string) (attached, error) {
 	if open, ok := handed(name); ok {
-		part, err := readHanded(open, name)
+		part, err := readHanded(ctx, open, name)
 		return attached{name: name, part: part}, unattached(name, err)
 	}
 	f := attach.Files{Dir: a.s.Dir, Home: a.s.Getenv("HOME")}
@@ -196,18 +196,31 @@ func handed(name string) (path string, ok bool) {
 	return "", false
 }
 
-// readHanded reads what a shell opened.
-func readHanded(path, name string) (part harness.Part, err error) {
+// readHanded reads what a shell opened, as long as the person waits for it.
+func readHanded(ctx context.Context, path, name string) (harness.Part, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return harness.Part{}, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	data, err := io.ReadAll(io.LimitReader(f, attach.MaxDocument+1))
-	if err != nil {
-		return harness.Part{}, err
+	type read struct {
+		data []byte
+		err  error
 	}
-	part, err = attach.Bytes("input", data)
+	done := make(chan read, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(f, attach.MaxDocument+1))
+		done <- read{data, errors.Join(err, f.Close())}
+	}()
+	var r read
+	select {
+	case <-ctx.Done():
+		return harness.Part{}, ctx.Err()
+	case r = <-done:
+	}
+	if r.err != nil {
+		return harness.Part{}, r.err
+	}
+	part, err := attach.Bytes("input", r.data)
 	var refused *attach.Error
 	if errors.As(err, &refused) {
 		refused.Name = name

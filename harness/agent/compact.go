@@ -38,7 +38,7 @@ func (t *Turn) condense(ctx context.Context, c loop.CallModel, out memory.Out) (
 		return t.uncondensed(ctx, s, condense.Step{}, out, err)
 	}
 	if plan.Calls > 0 {
-		t.Sink.Emit(harness.Event{Type: harness.EventWaiting, Text: "condensing " + count(plan.Messages, "message"), At: t.Steps.Now()})
+		t.Sink.Emit(harness.Event{Type: harness.EventWaiting, Text: "condensing " + harness.Count(plan.Messages, "message"), At: t.Steps.Now()})
 	}
 	step, err := condense.Next(ctx, in, o)
 	if err != nil {
@@ -108,9 +108,9 @@ func (t *Turn) overflows(ctx context.Context, why string) error {
 func leftOut(dropped int, p condense.Plan) string {
 	var b strings.Builder
 	if dropped > 0 {
-		fmt.Fprintf(&b, "there is no room for %s in this request; ", count(dropped, "old message"))
+		fmt.Fprintf(&b, "there is no room for %s in this request; ", harness.Count(dropped, "old message"))
 	}
-	fmt.Fprintf(&b, "/compact would condense the old part of the conversation: %s, about %s", count(p.Calls, "call"), count(p.Tokens, "token"))
+	fmt.Fprintf(&b, "/compact would condense the old part of the conversation: %s, about %s", harness.Count(p.Calls, "call"), harness.Count(p.Tokens, "token"))
 	switch {
 	case !p.CostKnown:
 		b.WriteString(", at a price that is not known")

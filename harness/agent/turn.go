@@ -295,7 +295,7 @@ func (t *Turn) lacks(out memory.Out) {
 		t.mend("nothing was recalled: " + out.RecallError.Error())
 	}
 	if t.Told.news(t.Session, toldUnpinned, out.Unpinned) {
-		t.mend(count(out.Unpinned, "pinned message") + " too large for the model's window: left out of the request")
+		t.mend(harness.Count(out.Unpinned, "pinned message") + " too large for the model's window: left out of the request")
 	}
 }
 

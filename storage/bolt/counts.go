@@ -25,7 +25,7 @@ type Counts struct {
 
 // String says the counts that are not 0, but sessions and messages always.
 func (c Counts) String() string {
-	parts := []string{plural(c.Sessions, "session"), plural(c.Messages, "message")}
+	parts := []string{harness.Count(c.Sessions, "session"), harness.Count(c.Messages, "message")}
 	for _, p := range []struct {
 		n    int
 		name string
@@ -39,17 +39,10 @@ func (c Counts) String() string {
 		{c.Grants, "permission"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, plural(p.n, p.name))
+			parts = append(parts, harness.Count(p.n, p.name))
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-func plural(n int, name string) string {
-	if n == 1 {
-		return "1 " + name
-	}
-	return fmt.Sprintf("%d %ss", n, name)
 }
 
 // count reads every value of the file, in slices, and counts what they are. One

@@ -58,7 +58,7 @@ func (d *DB) examine(ctx context.Context) (problems int, err error) {
 	if problems = len(e.report.Problems); problems > 0 {
 		text := e.report.Problems[0]
 		if problems > 1 {
-			text += fmt.Sprintf(" (and %s; see: cairn db check)", plural(problems-1, "other place"))
+			text += fmt.Sprintf(" (and %s; see: cairn db check)", harness.Count(problems-1, "other place"))
 		}
 		d.tell(NoticeDamaged, text)
 	}

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"cairn/harness"
 )
 
 // compare notes what is new in the lists of d, and what is missing.
@@ -91,7 +93,7 @@ func missing(old, now *oldLists) []string {
 		}
 	}
 	if c := old.counters; c != nil && len(all) == 0 && c.Sessions > now.counters.Sessions {
-		all = append(all, fmt.Sprintf("%s of %d", plural(c.Sessions-now.counters.Sessions, "session"), c.Sessions))
+		all = append(all, fmt.Sprintf("%s of %d", harness.Count(c.Sessions-now.counters.Sessions, "session"), c.Sessions))
 	}
 	return all
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"cairn/harness"
-	"cairn/ui/render"
 )
 
 // cent is the least cost that is told as a number, in dollars.
@@ -28,7 +27,7 @@ func Cost(u harness.Usage) string {
 // Tokens are all tokens of a usage.
 func Tokens(u harness.Usage) string {
 	if n := u.Input + u.Output; n != 1 {
-		return render.Grouped(n) + " tokens"
+		return harness.Grouped(n) + " tokens"
 	}
 	return "1 token"
 }
@@ -46,13 +45,13 @@ func Words(u harness.Usage) string {
 	if u == (harness.Usage{}) {
 		return "nothing"
 	}
-	words := Cost(u) + ", " + render.Grouped(u.Input) + " tokens in"
+	words := Cost(u) + ", " + harness.Grouped(u.Input) + " tokens in"
 	if u.CacheRead > 0 {
-		words += " (" + render.Grouped(u.CacheRead) + " cached)"
+		words += " (" + harness.Grouped(u.CacheRead) + " cached)"
 	}
-	words += ", " + render.Grouped(u.Output) + " out"
+	words += ", " + harness.Grouped(u.Output) + " out"
 	if u.Reasoning > 0 {
-		words += " (" + render.Grouped(u.Reasoning) + " reasoning)"
+		words += " (" + harness.Grouped(u.Reasoning) + " reasoning)"
 	}
 	return words + uncounted(u)
 }

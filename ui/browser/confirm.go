@@ -12,18 +12,10 @@ import (
 
 func (m Model) confirmKeys() []render.Binding {
 	out := []render.Binding{
-		{Action: "browser.yes", Keys: []string{"y"}, Help: fmt.Sprintf("accept %s", counted(len(m.asked))), Group: keyGroup, Rank: 1},
+		{Action: "browser.yes", Keys: []string{"y"}, Help: fmt.Sprintf("accept %s", harness.Count(len(m.asked), "suggestion")), Group: keyGroup, Rank: 1},
 		{Action: "browser.leave", Keys: []string{"esc", "left", "n", "ctrl+c"}, Help: "accept none", Group: keyGroup, Rank: 2},
 	}
 	return append(out, moving()...)
-}
-
-// counted is a number of suggestions.
-func counted(n int) string {
-	if n == 1 {
-		return "1 suggestion"
-	}
-	return fmt.Sprintf("%d suggestions", n)
 }
 
 func (m Model) onConfirmKey(action string) (Model, tea.Cmd) {
@@ -62,7 +54,7 @@ func (m Model) confirmLines(width int) []string {
 			against++
 		}
 	}
-	said := fmt.Sprintf("%s accepts %s.", m.key("browser.yes", "y"), counted(len(m.asked)))
+	said := fmt.Sprintf("%s accepts %s.", m.key("browser.yes", "y"), harness.Count(len(m.asked), "suggestion"))
 	var left []string
 	if against > 0 {
 		left = append(left, fmt.Sprintf("%d that contradict a fact", against))

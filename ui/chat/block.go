@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -304,7 +303,7 @@ func folded(text string) (start, more string) {
 		}
 		return text[:cut], compose.Size(len(text) - cut)
 	}
-	return text[:cut-1], count(lines-shownLines, "line")
+	return text[:cut-1], harness.Count(lines-shownLines, "line")
 }
 
 // answer lays out the parts of an assistant message in their order.
@@ -356,21 +355,13 @@ func (d desk) prose(kind harness.PartKind, text string) []string {
 func (d desk) thought(text string) []string {
 	o := d.l.theme.Ornaments
 	if !d.l.thinking {
-		return []string{d.fit(d.l.theme.Paints.Muted.On(fmt.Sprintf("%s thinking  %s", o.Closed, count(len(strings.Fields(text)), "word"))))}
+		return []string{d.fit(d.l.theme.Paints.Muted.On(fmt.Sprintf("%s thinking  %s", o.Closed, harness.Count(len(strings.Fields(text)), "word"))))}
 	}
 	out := []string{d.fit(d.l.theme.Paints.Muted.On(o.Open + " thinking"))}
 	for _, l := range render.Wrap(render.Safe(strings.TrimSpace(text)), d.l.width) {
 		out = append(out, d.l.theme.Paints.Muted.On(l))
 	}
 	return out
-}
-
-// count is a number of things, such as "2 facts".
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return strconv.Itoa(n) + " " + what
 }
 
 // changeWords says what a configuration record changed.

@@ -237,7 +237,7 @@ func TakeBack(ctx context.Context, t harness.Transcript, l harness.Lease, id har
 	}
 	words := "took back message " + strconv.Itoa(turn.Said.Seq)
 	if n := turn.Messages - 1; n > 0 {
-		words += " and " + count(n, "message") + " after it"
+		words += " and " + harness.Count(n, "message") + " after it"
 	}
 	return turn, words, nil
 }
@@ -275,7 +275,7 @@ func BringBack(ctx context.Context, t harness.Transcript, l harness.Lease, s har
 	if err := t.MoveHead(ctx, l, seq); err != nil {
 		return "", false, fmt.Errorf("bring back message %d: %w", seq, err)
 	}
-	return "brought back " + count(messages, "message"), true, nil
+	return "brought back " + harness.Count(messages, "message"), true, nil
 }
 
 // Which is the number that follows a command about the n-th last message of the
@@ -328,5 +328,5 @@ func TooFew(found int) string {
 	if found == 0 {
 		return "no message of yours is on this branch"
 	}
-	return "only " + count(found, "message") + " of yours on this branch"
+	return "only " + harness.Count(found, "message") + " of yours on this branch"
 }

@@ -91,12 +91,12 @@ func (m Model) copied(arg string) (Model, tea.Cmd, Intent) {
 		blocks := render.CodeBlocks(text)
 		n, err := strconv.Atoi(arg)
 		if err != nil || n < 1 || n > len(blocks) {
-			m.notice = "the last answer has " + count(len(blocks), "code block")
+			m.notice = "the last answer has " + harness.Count(len(blocks), "code block")
 			return m, nil, Intent{}
 		}
 		text, what = blocks[n-1].Text, "code block "+arg
 	}
-	m.notice = fmt.Sprintf("copied %s (%s): sent to the terminal's clipboard", what, count(len([]rune(text)), "character"))
+	m.notice = fmt.Sprintf("copied %s (%s): sent to the terminal's clipboard", what, harness.Count(len([]rune(text)), "character"))
 	return m, nil, Intent{Kind: WantCopy, Text: text}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/account"
-	"cairn/ui/render"
 )
 
 // maxCalls is how many summary calls a condensing may make without a word.
@@ -44,7 +43,7 @@ func (p CompactPlan) Words() string {
 		cost = "about " + cost
 	}
 	return fmt.Sprintf("condensing %s takes %s of about %s tokens in all, %s",
-		counted(p.Messages, "message"), counted(p.Calls, "call"), render.Grouped(int64(p.Tokens)), cost)
+		harness.Count(p.Messages, "message"), harness.Count(p.Calls, "call"), harness.Grouped(p.Tokens), cost)
 }
 
 // Compacted is what condensing came to.
@@ -71,29 +70,21 @@ func CondensedWords(c harness.Condensed) string {
 func condensedWords(messages, characters, cleared, before, after int) string {
 	words := ""
 	if messages > 0 {
-		words = fmt.Sprintf("condensed %s into %s", counted(messages, "message"), counted(characters, "character"))
+		words = fmt.Sprintf("condensed %s into %s", harness.Count(messages, "message"), harness.Count(characters, "character"))
 	}
 	if cleared > 0 {
 		if words != "" {
 			words += " and "
 		}
-		words += "left out " + counted(cleared, "old tool result")
+		words += "left out " + harness.Count(cleared, "old tool result")
 	}
 	if words == "" {
 		return "nothing was condensed"
 	}
 	if before > 0 && after > 0 {
-		words += fmt.Sprintf("; %s -> %s tokens", render.Grouped(int64(before)), render.Grouped(int64(after)))
+		words += fmt.Sprintf("; %s -> %s tokens", harness.Grouped(before), harness.Grouped(after))
 	}
 	return words
-}
-
-// counted is a number of things with its thousands set apart.
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return render.Grouped(int64(n)) + " " + what
 }
 
 // condensedOf is what a record says of a condensing, nil if it is none or says

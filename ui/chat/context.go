@@ -9,7 +9,6 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/overlay"
-	"cairn/ui/render"
 )
 
 // showContext shows what fills the window of the next request, with what the
@@ -114,12 +113,12 @@ func ContextLines(answer harness.Message, next Setup, s harness.Session) []strin
 	}
 	system := "the default prompt"
 	if own := next.Run.System; own != "" {
-		system = "a prompt of " + count(utf8.RuneCountInString(own), "character")
+		system = "a prompt of " + harness.Count(utf8.RuneCountInString(own), "character")
 	}
 	lines = append(lines,
 		"  remembered "+remembered,
 		"  system     "+system+", for the next one",
-		"  session    "+count(s.Messages+s.Inherited, "message")+", all branches")
+		"  session    "+harness.Count(s.Messages+s.Inherited, "message")+", all branches")
 	if cost := costWords(s.Usage); cost != "" {
 		lines = append(lines, "  cost       "+cost+" in this session")
 	}
@@ -136,15 +135,15 @@ func requestLines(answer harness.Message, next Setup, parts []string) []string {
 	lines := []string{
 		"the last request:",
 		"  model      " + answer.Model,
-		"  sent       " + render.Grouped(u.Input) + " tokens" + share(u.Input, next.Window),
+		"  sent       " + harness.Grouped(u.Input) + " tokens" + share(u.Input, next.Window),
 	}
 	if u.CacheRead > 0 || u.CacheWrite > 0 {
-		lines = append(lines, fmt.Sprintf("  cache      %s tokens read, %s written", render.Grouped(u.CacheRead), render.Grouped(u.CacheWrite)))
+		lines = append(lines, fmt.Sprintf("  cache      %s tokens read, %s written", harness.Grouped(u.CacheRead), harness.Grouped(u.CacheWrite)))
 	}
 	lines = append(lines, parts...)
-	reply := "  reply      " + render.Grouped(u.Output) + " tokens"
+	reply := "  reply      " + harness.Grouped(u.Output) + " tokens"
 	if u.Reasoning > 0 {
-		reply += ", " + render.Grouped(u.Reasoning) + " of them reasoning"
+		reply += ", " + harness.Grouped(u.Reasoning) + " of them reasoning"
 	}
 	lines = append(lines, reply)
 	if u.Incomplete {
@@ -180,9 +179,9 @@ func sentLines(sent *harness.Sent, window int64) []string {
 			continue
 		}
 		used += p.tokens
-		line := fmt.Sprintf("  %s %8s  %s", p.mark, render.Grouped(int64(p.tokens)), p.name)
+		line := fmt.Sprintf("  %s %8s  %s", p.mark, harness.Grouped(p.tokens), p.name)
 		if p.mark == "m" {
-			line += ": " + count(sent.Count, "message")
+			line += ": " + harness.Count(sent.Count, "message")
 		}
 		lines = append(lines, line)
 		if window > 0 {
@@ -196,10 +195,10 @@ func sentLines(sent *harness.Sent, window int64) []string {
 		lines = append([]string{"  estimated by kind, in tokens:"}, lines...)
 	}
 	if sent.Dropped > 0 {
-		lines = append(lines, "  not in it  "+count(sent.Dropped, "older message")+"; they stay readable and are found by search")
+		lines = append(lines, "  not in it  "+harness.Count(sent.Dropped, "older message")+"; they stay readable and are found by search")
 	}
 	if sent.Cleared > 0 {
-		lines = append(lines, "  shortened  "+count(sent.Cleared, "tool result")+" of the last turn, which is larger than the window")
+		lines = append(lines, "  shortened  "+harness.Count(sent.Cleared, "tool result")+" of the last turn, which is larger than the window")
 	}
 	return lines
 }
@@ -209,5 +208,5 @@ func share(tokens, window int64) string {
 	if window <= 0 {
 		return ", of a window that is not known"
 	}
-	return fmt.Sprintf(", %d%% of the window of %s", tokens*100/window, render.Grouped(window))
+	return fmt.Sprintf(", %d%% of the window of %s", tokens*100/window, harness.Grouped(window))
 }

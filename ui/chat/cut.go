@@ -201,7 +201,7 @@ func (d desk) divider(it item) []string {
 	case c.Note == "":
 		words = "what is above is not in context"
 	default:
-		words = fmt.Sprintf("%s above stand as a note of %s", counted(c.Messages, "message"), counted(utf8.RuneCountInString(c.Note), "character"))
+		words = fmt.Sprintf("%s above stand as a note of %s", harness.Count(c.Messages, "message"), harness.Count(utf8.RuneCountInString(c.Note), "character"))
 		if c.Messages == 1 {
 			words = strings.Replace(words, " stand ", " stands ", 1)
 		}

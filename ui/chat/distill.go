@@ -131,10 +131,10 @@ func SuggestedWords(all []harness.Suggestion) string {
 	}
 	var parts []string
 	if facts > 0 {
-		parts = append(parts, count(facts, "fact"))
+		parts = append(parts, harness.Count(facts, "fact"))
 	}
 	if n := len(all) - facts; n > 0 {
-		parts = append(parts, count(n, "change"))
+		parts = append(parts, harness.Count(n, "change"))
 	}
 	if parts == nil {
 		return ""

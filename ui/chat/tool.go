@@ -166,7 +166,7 @@ func commandWords(text string) string {
 		case isEnding(ending) && (at < 0 || said == "(no output)"):
 			return ending
 		case isEnding(ending):
-			return ending + ", " + count(strings.Count(said, "\n")+1, "line")
+			return ending + ", " + harness.Count(strings.Count(said, "\n")+1, "line")
 		case at < 0:
 			return summary(text)
 		}
@@ -346,9 +346,9 @@ func (d desk) indent(text string, limit int, whole string) []string {
 	case len(head) < len(text) && !strings.Contains(text[len(head):], "\n"):
 		more = compose.Size(len(text)-len(head)) + " more"
 	case len(head) < len(text):
-		more = count(max(rest, 0)+strings.Count(text[len(head):], "\n"), "more line")
+		more = harness.Count(max(rest, 0)+strings.Count(text[len(head):], "\n"), "more line")
 	case rest > 0:
-		more = count(rest, "more line")
+		more = harness.Count(rest, "more line")
 	default:
 		return out
 	}
@@ -360,7 +360,7 @@ func largeWords(text string) string {
 	size, _ := strings.CutPrefix(firstLine(text), saidLong)
 	size, _, _ = strings.Cut(size, " ")
 	if n, err := strconv.ParseInt(size, 10, 64); err == nil {
-		return render.Grouped(n) + " characters"
+		return harness.Grouped(n) + " characters"
 	}
 	return "a large result"
 }
@@ -419,11 +419,11 @@ func summary(text string) string {
 	case text == "":
 		return "done"
 	case n > 1:
-		return count(n, "line")
+		return harness.Count(n, "line")
 	case len(text) > longLine:
 		return compose.Size(len(text))
 	case render.Width(text) > argWidth:
-		return count(len([]rune(text)), "character")
+		return harness.Count(len([]rune(text)), "character")
 	}
 	return text
 }

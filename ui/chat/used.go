@@ -57,10 +57,10 @@ func usedWords(used []string) string {
 	}
 	var parts []string
 	if facts > 0 {
-		parts = append(parts, count(facts, "fact"))
+		parts = append(parts, harness.Count(facts, "fact"))
 	}
 	if notes > 0 {
-		parts = append(parts, count(notes, "note"))
+		parts = append(parts, harness.Count(notes, "note"))
 	}
 	if parts == nil {
 		return ""

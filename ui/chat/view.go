@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"cairn/harness"
 	"cairn/ui/chat/compose"
 	"cairn/ui/render"
 	"cairn/ui/widget"
@@ -171,7 +172,7 @@ func (m Model) status() string {
 		left = p.Warning.On(words)
 	}
 	if left == "" && m.others > 0 {
-		left = p.Muted.On(" " + count(m.others, "unfinished run") + ": /runs")
+		left = p.Muted.On(" " + harness.Count(m.others, "unfinished run") + ": /runs")
 	}
 	if !m.pages.follow {
 		if at := m.pages.top.item; at < len(m.pages.items) && m.pages.items[at].marks&markOut != 0 {
@@ -179,7 +180,7 @@ func (m Model) status() string {
 		}
 		right += o.Down + " "
 		if n := m.pages.fresh(m.desk()); n > 0 {
-			right += count(n, "new line") + " " + o.Dot + " "
+			right += harness.Count(n, "new line") + " " + o.Dot + " "
 		}
 		right = p.Accent.On(right+"End to follow") + " "
 	}

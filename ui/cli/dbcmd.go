@@ -192,8 +192,8 @@ it, for 90 days; an older cairn reads that one and refuses the new.`,
 func contents(r StoreReport) string {
 	apart := ""
 	if r.Artifacts > 0 {
-		apart = ", " + count(r.Artifacts, "artifact")
+		apart = ", " + harness.Count(r.Artifacts, "artifact")
 	}
-	return fmt.Sprintf("%d bytes, %s, %s%s, %s, %s, schema %d", r.Bytes, count(r.Sessions, "session"),
-		count(r.Messages, "message"), apart, count(r.Facts, "fact"), count(r.Notes, "note"), r.Schema)
+	return fmt.Sprintf("%d bytes, %s, %s%s, %s, %s, schema %d", r.Bytes, harness.Count(r.Sessions, "session"),
+		harness.Count(r.Messages, "message"), apart, harness.Count(r.Facts, "fact"), harness.Count(r.Notes, "note"), r.Schema)
 }

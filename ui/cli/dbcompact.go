@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"cairn/harness"
 )
 
 // compacting are the flags of `cairn db compact`.
@@ -112,7 +114,7 @@ func (a *app) emptyTrash(ctx context.Context, dir string, o StoreOptions, yes bo
 	}
 	a.out.line("removed for good: %s", removed)
 	if removed.Left > 0 {
-		a.notice("%s stay in the trash: they are open elsewhere", count(removed.Left, "session"))
+		a.notice("%s stay in the trash: they are open elsewhere", harness.Count(removed.Left, "session"))
 	}
 	return nil
 }
@@ -160,5 +162,5 @@ func (t StoreTrash) String() string {
 	if t.empty() {
 		return "nothing"
 	}
-	return fmt.Sprintf("%s, %s, %s", count(t.Sessions, "session"), count(t.Facts, "fact"), count(t.Notes, "note"))
+	return fmt.Sprintf("%s, %s, %s", harness.Count(t.Sessions, "session"), harness.Count(t.Facts, "fact"), harness.Count(t.Notes, "note"))
 }

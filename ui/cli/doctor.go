@@ -203,7 +203,7 @@ func (a *app) examineInbox(ctx context.Context) []finding {
 	case len(list) == 0:
 		return nil
 	}
-	return []finding{{"inbox", "note", count(len(list), "suggestion") + " to decide; see: cairn memory inbox"}}
+	return []finding{{"inbox", "note", harness.Count(len(list), "suggestion") + " to decide; see: cairn memory inbox"}}
 }
 
 // examineModels looks for keys and local servers, and says what would answer.
@@ -230,7 +230,7 @@ func (a *app) examineModels(ctx context.Context) []finding {
 		list = append(list, finding{"local servers", "ok", "none answers"})
 	}
 	for _, s := range servers {
-		list = append(list, finding{"local server", "ok", fmt.Sprintf("%s at %s, %s", s.Name, withoutUser(s.Address), count(len(s.Models), "model"))})
+		list = append(list, finding{"local server", "ok", fmt.Sprintf("%s at %s, %s", s.Name, withoutUser(s.Address), harness.Count(len(s.Models), "model"))})
 	}
 	name, why, err := m.Default(ctx)
 	if err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,11 +23,3 @@ func limitFlag(cmd *cobra.Command, limit *int) {
 
 // joined is words as one query.
 func joined(words []string) string { return strings.TrimSpace(strings.Join(words, " ")) }
-
-// count is a number of things in words.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"cairn/harness"
 	"cairn/harness/memory/markdown"
 	"cairn/ui/render"
 )
@@ -73,7 +74,7 @@ func (a *app) exportTo(ctx context.Context, st Store, o exportOptions, dir strin
 	}
 	switch {
 	case refused > 0:
-		return fail(ExitFailed, "%d of %s not written; to write over what is there: --force", refused, count(len(docs), "file"))
+		return fail(ExitFailed, "%d of %s not written; to write over what is there: --force", refused, harness.Count(len(docs), "file"))
 	case len(docs) == 0:
 		a.notice("there is nothing to export")
 	}

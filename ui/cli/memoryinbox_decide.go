@@ -187,7 +187,7 @@ func (a *app) acceptAll(ctx context.Context) error {
 		}
 	}
 	if left > 0 {
-		return fail(ExitFailed, "%d of %s not accepted", left, count(len(list), "suggestion"))
+		return fail(ExitFailed, "%d of %s not accepted", left, harness.Count(len(list), "suggestion"))
 	}
 	if len(list) == 0 {
 		a.notice("no suggestion waits")

@@ -11,7 +11,6 @@ import (
 	"cairn/harness/memory/condense"
 	"cairn/harness/model"
 	"cairn/harness/policy"
-	"cairn/ui/render"
 )
 
 // Condenser condenses stored sessions. A [condense.Sessions] is one.
@@ -122,7 +121,7 @@ func (a *app) agreeToCalls(ctx context.Context, c Condenser, id harness.SessionI
 	if plan.CostKnown {
 		price = "for about " + harness.Dollars(plan.Cost)
 	}
-	what := fmt.Sprintf("%s in %d calls with about %s tokens, %s", count(plan.Messages, "message"), plan.Calls, render.Grouped(int64(plan.Tokens)), price)
+	what := fmt.Sprintf("%s in %d calls with about %s tokens, %s", harness.Count(plan.Messages, "message"), plan.Calls, harness.Grouped(plan.Tokens), price)
 	if !a.s.InTTY || !a.s.ErrTTY {
 		return usage("condensing %s is a lot, and nobody can be asked without a terminal; give --yes", what)
 	}
@@ -169,11 +168,11 @@ func (a *app) tellShrunk(id harness.SessionID, r condense.Report) error {
 		})
 	}
 	if r.Messages > 0 {
-		a.out.line("%s of %s: a note of %s characters stands for them (%s)", count(r.Messages, "message"), id, render.Grouped(int64(r.Characters)), cost(r.Usage))
+		a.out.line("%s of %s: a note of %s characters stands for them (%s)", harness.Count(r.Messages, "message"), id, harness.Grouped(r.Characters), cost(r.Usage))
 	}
 	if r.Cleared > 0 {
-		a.out.line("%s of tools left out in %s", count(r.Cleared, "result"), id)
+		a.out.line("%s of tools left out in %s", harness.Count(r.Cleared, "result"), id)
 	}
-	a.out.line("a request has about %s tokens now, %s before", render.Grouped(int64(r.After)), render.Grouped(int64(r.Before)))
+	a.out.line("a request has about %s tokens now, %s before", harness.Grouped(r.After), harness.Grouped(r.Before))
 	return nil
 }

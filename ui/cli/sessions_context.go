@@ -67,22 +67,22 @@ func (a *app) printCondensed(r harness.Record, s standing) {
 	}
 	var did []string
 	if c.Dropped > 0 {
-		did = append(did, count(c.Dropped, "message")+" condensed")
+		did = append(did, harness.Count(c.Dropped, "message")+" condensed")
 	}
 	if c.Cleared > 0 {
-		did = append(did, count(c.Cleared, "result")+" of tools left out")
+		did = append(did, harness.Count(c.Cleared, "result")+" of tools left out")
 	}
 	if len(did) == 0 {
 		did = append(did, "condensed")
 	}
 	if c.Before > 0 {
-		did = append(did, fmt.Sprintf("%s tokens then, %s after", render.Grouped(int64(c.Before)), render.Grouped(int64(c.After))))
+		did = append(did, fmt.Sprintf("%s tokens then, %s after", harness.Grouped(c.Before), harness.Grouped(c.After)))
 	}
 	if c.Focus != "" {
 		did = append(did, "kept on request: "+strings.Join(strings.Fields(c.Focus), " "))
 	}
 	a.out.line("\n[%s] %s", numberOf(r), render.SafeLine(strings.Join(did, ", ")))
 	if s.condensed != nil && c.Note != "" && c.Note == s.condensed.Note && c.Kept == s.condensed.Kept {
-		a.block("(" + count(c.Messages, "message") + " stand in the context as this note)\n" + c.Note)
+		a.block("(" + harness.Count(c.Messages, "message") + " stand in the context as this note)\n" + c.Note)
 	}
 }

@@ -115,7 +115,7 @@ func (a *app) exportSessions(ctx context.Context, args []string, o sessionExport
 		return err
 	}
 	if doc.left > 0 {
-		a.notice("%s of tools and files are not in it, which this format has no place for", count(doc.left, "part"))
+		a.notice("%s of tools and files are not in it, which this format has no place for", harness.Count(doc.left, "part"))
 	}
 	if o.to == "" || o.to == "-" {
 		return a.exportSessionOut(doc)
@@ -177,7 +177,7 @@ func (a *app) exportAllSessions(ctx context.Context, st Store, o sessionExport) 
 		}
 	}
 	if refused > 0 {
-		return fail(ExitFailed, "%d of %s not written", refused, count(len(list), "file"))
+		return fail(ExitFailed, "%d of %s not written", refused, harness.Count(len(list), "file"))
 	}
 	return nil
 }

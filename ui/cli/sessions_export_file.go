@@ -58,7 +58,7 @@ func (a *app) putSession(root *os.Root, name string, doc exportedSession, force 
 	if a.flags.json {
 		return "", a.out.object(r)
 	}
-	a.out.line("%s %s (%s, %s)", r.Action, render.SafeLine(r.File), r.ID, count(r.Messages, "message"))
+	a.out.line("%s %s (%s, %s)", r.Action, render.SafeLine(r.File), r.ID, harness.Count(r.Messages, "message"))
 	return "", nil
 }
 

@@ -99,7 +99,7 @@ func (a *app) exportSnapshots(ctx context.Context, args []string, o sessionExpor
 		}
 	}
 	if refused > 0 {
-		return fail(ExitFailed, "%d of %s not written", refused, count(len(list), "session"))
+		return fail(ExitFailed, "%d of %s not written", refused, harness.Count(len(list), "session"))
 	}
 	return nil
 }
@@ -150,13 +150,13 @@ func (a *app) exportSnapshot(ctx context.Context, st Store, place snapshot.Store
 	case a.flags.json:
 		return a.out.object(r)
 	}
-	text := fmt.Sprintf("%s session %s to %s (%s)", r.Action, r.ID, render.SafeLine(shown), count(r.Messages, "message"))
+	text := fmt.Sprintf("%s session %s to %s (%s)", r.Action, r.ID, render.SafeLine(shown), harness.Count(r.Messages, "message"))
 	if r.Action == "unchanged" {
-		text = fmt.Sprintf("session %s is in %s already (%s)", r.ID, render.SafeLine(shown), count(r.Messages, "message"))
+		text = fmt.Sprintf("session %s is in %s already (%s)", r.ID, render.SafeLine(shown), harness.Count(r.Messages, "message"))
 	}
 	a.out.line("%s", text)
 	if missing > 0 {
-		a.notice("%s: %s not in it, because they are not here", r.ID, count(missing, "file or long result"))
+		a.notice("%s: %s not in it, because they are not here", r.ID, harness.Count(missing, "file or long result"))
 	}
 	return nil
 }

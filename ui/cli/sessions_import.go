@@ -211,7 +211,7 @@ func (a *app) importLine(c imported, stored harness.Session, existed bool) error
 	if a.flags.json {
 		return a.out.object(r)
 	}
-	text := fmt.Sprintf("%s\t%s", r.ID, count(r.Messages, "message"))
+	text := fmt.Sprintf("%s\t%s", r.ID, harness.Count(r.Messages, "message"))
 	if existed {
 		text += ", was there already"
 		if r.Titled != "" {

@@ -34,7 +34,7 @@ func importedDocument(d snapshot.Document, name, source string, left []string) (
 		return c, err
 	}
 	if missing := c.takeArtifacts(d.Artifacts); missing > 0 {
-		c.Left = append(c.Left, count(missing, "file or long result")+" whose bytes are missing")
+		c.Left = append(c.Left, harness.Count(missing, "file or long result")+" whose bytes are missing")
 	}
 	if d.Config.Limits != (snapshot.Limits{}) {
 		c.Left = append(c.Left, "limits")

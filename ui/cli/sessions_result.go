@@ -49,10 +49,10 @@ func fileWords(f harness.File) string {
 		words = append(words, fmt.Sprintf("%d × %d", f.Width, f.Height))
 	}
 	if f.Pages > 0 {
-		words = append(words, count(f.Pages, "page"))
+		words = append(words, harness.Count(f.Pages, "page"))
 	}
 	if f.Size > 0 {
-		words = append(words, count(int(f.Size), "byte"))
+		words = append(words, harness.Count(int(f.Size), "byte"))
 	}
 	if len(f.Artifact) >= shownSum {
 		words = append(words, "--result "+f.Artifact[:shownSum])

@@ -145,7 +145,7 @@ func (a *app) printSession(doc shown) {
 		title = "(no title)"
 	}
 	a.out.line("%s", render.SafeLine(title))
-	about := fmt.Sprintf("session %s, begun %s, %s", s.ID, a.when(s.Created), count(s.Messages, "message"))
+	about := fmt.Sprintf("session %s, begun %s, %s", s.ID, a.when(s.Created), harness.Count(s.Messages, "message"))
 	if s.Parent != nil {
 		about += fmt.Sprintf(" and %d from before, a fork of %s after [%d]", s.Inherited, s.Parent.Session, s.Parent.Record)
 	}

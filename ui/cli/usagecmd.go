@@ -191,9 +191,9 @@ func (a *app) tellUsage(r usageReport) {
 	var t table
 	for _, row := range r.Rows {
 		t.add(cmp.Or(row.Day, string(row.Session), row.Model), cmp.Or(map[bool]string{true: row.Model}[row.Day != ""], ansi.Truncate(render.SafeLine(row.Title), maxUsageTitle, "…")),
-			render.Grouped(row.Usage.Input)+" in", cached(row.Usage), render.Grouped(row.Usage.Output)+" out", reasoned(row.Usage), cost(row.Usage), left(row.Left), short(row.Usage))
+			harness.Grouped(row.Usage.Input)+" in", cached(row.Usage), harness.Grouped(row.Usage.Output)+" out", reasoned(row.Usage), cost(row.Usage), left(row.Left), short(row.Usage))
 	}
-	t.add("total", "", render.Grouped(r.Total.Input)+" in", cached(r.Total), render.Grouped(r.Total.Output)+" out", reasoned(r.Total), cost(r.Total), "", short(r.Total))
+	t.add("total", "", harness.Grouped(r.Total.Input)+" in", cached(r.Total), harness.Grouped(r.Total.Output)+" out", reasoned(r.Total), cost(r.Total), "", short(r.Total))
 	t.write(a.out, a.s.Width)
 }
 
@@ -226,14 +226,14 @@ func cached(u harness.Usage) string {
 	if u.CacheRead == 0 {
 		return ""
 	}
-	return "(" + render.Grouped(u.CacheRead) + " cached)"
+	return "(" + harness.Grouped(u.CacheRead) + " cached)"
 }
 
 func reasoned(u harness.Usage) string {
 	if u.Reasoning == 0 {
 		return ""
 	}
-	return "(" + render.Grouped(u.Reasoning) + " reasoning)"
+	return "(" + harness.Grouped(u.Reasoning) + " reasoning)"
 }
 
 // short says that the usage of some call never arrived.

@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"cairn/harness"
 	"cairn/themes"
 	"cairn/ui/render"
 	"cairn/ui/widget"
@@ -220,7 +221,7 @@ func (p Pager) copied() (Pager, Intent) {
 	if len(text) > maxCopied {
 		text, what = p.c.Text[p.top:p.roll.end(p.bottom())], "what is on screen: all of it is too large for a clipboard"
 	}
-	p.note = "copied " + what + " (" + count(len([]rune(text)), "character") + "), sent to the terminal's clipboard"
+	p.note = "copied " + what + " (" + harness.Count(len([]rune(text)), "character") + "), sent to the terminal's clipboard"
 	return p, Copy{Text: text, Say: p.note}
 }
 
@@ -340,7 +341,7 @@ func (p Pager) margin(row int, hit bool, width int) string {
 func (p Pager) header() string {
 	t := p.c.Theme
 	dot := " " + t.Ornaments.Dot + " "
-	right := fmt.Sprintf("line %s of %s", render.Grouped(int64(p.roll.number(p.top))), render.Grouped(int64(p.roll.lines)))
+	right := fmt.Sprintf("line %s of %s", harness.Grouped(p.roll.number(p.top)), harness.Grouped(p.roll.lines))
 	if p.roll.lines == 1 {
 		right = "one line"
 	}

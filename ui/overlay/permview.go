@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -69,19 +68,12 @@ func (p Permissions) View(width, height int) string {
 func (p Permissions) counts() string {
 	switch {
 	case p.c.Grants == nil:
-		return count(len(p.c.Rules), "rule")
+		return harness.Count(len(p.c.Rules), "rule")
 	case !p.read:
 		return "reading"
 	default:
-		return count(len(p.c.Rules), "rule") + " " + p.c.Theme.Ornaments.Dot + " " + count(len(p.grants), "grant")
+		return harness.Count(len(p.c.Rules), "rule") + " " + p.c.Theme.Ornaments.Dot + " " + harness.Count(len(p.grants), "grant")
 	}
-}
-
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // listLines are exactly height lines; only these are laid out.

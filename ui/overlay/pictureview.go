@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"cairn/harness"
 	"cairn/themes"
 	"cairn/ui/render"
 	"cairn/ui/widget"
@@ -77,14 +78,14 @@ func (c Context) View(width, height int) string {
 
 func (c Context) header(width int) string {
 	t, p := c.c.Theme, c.c.Picture
-	sum := render.Grouped(int64(p.Used()))
+	sum := harness.Grouped(p.Used())
 	switch {
 	case p.Window <= 0:
 		sum += " tokens"
 	case width < partBarFrom:
 		sum += ", " + percent(p.Used(), p.Window)
 	default:
-		sum += " of " + render.Grouped(int64(p.Window)) + " tokens, " + percent(p.Used(), p.Window)
+		sum += " of " + harness.Grouped(p.Window) + " tokens, " + percent(p.Used(), p.Window)
 	}
 	left := " " + t.Paints.Title.On("Context")
 	if p.Model != "" {
@@ -167,7 +168,7 @@ func (c Context) table(width int) []string {
 		if k.tokens == 0 && (k.mark != freeMark || p.Window <= 0) {
 			continue
 		}
-		line := fmt.Sprintf(" %s %s %9s %4s", k.paint.On(k.mark), render.Pad(k.name, kindWidth), render.Grouped(int64(k.tokens)), percent(k.tokens, whole))
+		line := fmt.Sprintf(" %s %s %9s %4s", k.paint.On(k.mark), render.Pad(k.name, kindWidth), harness.Grouped(k.tokens), percent(k.tokens, whole))
 		if width >= partBarFrom {
 			room := min(width-render.Width(line)-3, maxBar)
 			line += "  " + k.paint.On(strings.Repeat(t.Ornaments.Full, cells(float64(k.tokens), float64(largest), room)))
@@ -182,40 +183,40 @@ func (c Context) facts() [][2]string {
 	p, dot := c.c.Picture, " "+c.c.Theme.Ornaments.Dot+" "
 	window := "not known"
 	if p.Window > 0 {
-		window = render.Grouped(int64(p.Window)) + " tokens"
+		window = harness.Grouped(p.Window) + " tokens"
 		if p.From != "" {
 			window += ", " + fromWords(p.From)
 		}
 	}
 	facts := [][2]string{{"window", window}}
 	if p.Trigger > 0 {
-		words := "old messages are condensed from " + render.Grouped(int64(p.Trigger)) + " tokens on"
+		words := "old messages are condensed from " + harness.Grouped(p.Trigger) + " tokens on"
 		if left := p.Trigger - p.Used(); left > 0 {
-			words += ", " + render.Grouped(int64(left)) + " from now"
+			words += ", " + harness.Grouped(left) + " from now"
 		} else {
 			words += ", which is reached"
 		}
 		facts = append(facts, [2]string{"condenses", words})
 	}
-	messages := count(p.In, "message") + " in context"
+	messages := harness.Count(p.In, "message") + " in context"
 	for _, n := range []struct {
 		n    int
 		what string
 	}{{p.Condensed, "condensed"}, {p.Dropped, "left out, as the window is full"}} {
 		if n.n > 0 {
-			messages += dot + render.Grouped(int64(n.n)) + " " + n.what
+			messages += dot + harness.Grouped(n.n) + " " + n.what
 		}
 	}
 	if p.Cleared > 0 {
-		messages += dot + count(p.Cleared, "tool result") + " left out"
+		messages += dot + harness.Count(p.Cleared, "tool result") + " left out"
 	}
 	facts = append(facts, [2]string{"messages", messages})
 	if l := p.Last; l != nil {
 		words := c.when(p.At)
 		if l.Note != "" {
-			words += fmt.Sprintf("%s as a note of %s characters", count(l.Messages, "message"), render.Grouped(int64(utf8.RuneCountInString(l.Note))))
+			words += fmt.Sprintf("%s as a note of %s characters", harness.Count(l.Messages, "message"), harness.Grouped(utf8.RuneCountInString(l.Note)))
 		} else {
-			words += count(l.Cleared, "tool result") + " left out"
+			words += harness.Count(l.Cleared, "tool result") + " left out"
 		}
 		if l.Model != "" {
 			words += " by " + l.Model
@@ -299,7 +300,7 @@ func (p Picture) Lines(t *themes.Theme, now time.Time) []string {
 	}
 	for _, k := range p.kinds(t) {
 		if k.tokens > 0 {
-			add(fmt.Sprintf("%s: %s tokens, %s", k.name, render.Grouped(int64(k.tokens)), percent(k.tokens, whole)))
+			add(fmt.Sprintf("%s: %s tokens, %s", k.name, harness.Grouped(k.tokens), percent(k.tokens, whole)))
 		}
 	}
 	name := ""

@@ -161,7 +161,7 @@ func (u Usage) sessionLines(width int) []string {
 	}
 	out := u.bars(u.sessions[:min(len(u.sessions), maxSessions)], width)
 	if more := len(u.sessions) - maxSessions; more > 0 {
-		out = append(out, u.text(fmt.Sprintf("and %s that used less: cairn usage --by session lists all", count(more, "session")), muted, width)...)
+		out = append(out, u.text(fmt.Sprintf("and %s that used less: cairn usage --by session lists all", harness.Count(more, "session")), muted, width)...)
 	}
 	return out
 }

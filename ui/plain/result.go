@@ -47,7 +47,7 @@ func (p *plain) toolResult(arg string) {
 		}
 		text = string(data)
 	}
-	p.say(fmt.Sprintf("tool %s returned %s characters:", render.SafeLine(r.Name), render.Grouped(int64(utf8.RuneCountInString(text)))))
+	p.say(fmt.Sprintf("tool %s returned %s characters:", render.SafeLine(r.Name), harness.Grouped(utf8.RuneCountInString(text))))
 	p.page(text)
 }
 

@@ -86,7 +86,7 @@ func (m Model) unread() string {
 	if m.page.seen {
 		return ""
 	}
-	return fmt.Sprintf("read it to its end first: %s below", plural(m.page.pane.Rest(), "line"))
+	return fmt.Sprintf("read it to its end first: %s below", harness.Count(m.page.pane.Rest(), "line"))
 }
 
 // unlimited is the limit of a writer that leaves nothing out.

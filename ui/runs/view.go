@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"cairn/harness"
 	"cairn/themes"
 	"cairn/ui/render"
 	"cairn/ui/widget"
@@ -104,7 +105,7 @@ func (m Model) reading(l layout) []string {
 		}
 	}
 	if n := m.page.pane.Rest(); n > 0 {
-		right = strings.TrimSpace(plural(n, "line") + " below  " + right)
+		right = strings.TrimSpace(harness.Count(n, "line") + " below  " + right)
 	} else if m.page.pane.Top() > 0 {
 		right = strings.TrimSpace("the end  " + right)
 	}

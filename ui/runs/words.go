@@ -117,10 +117,3 @@ func (m Model) when(t time.Time) string {
 	}
 	return t.Format("2 Jan 2006 15:04")
 }
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"cairn/ui/render"
+	"cairn/harness"
 )
 
 const (
@@ -262,7 +262,7 @@ func (p piece) label() string {
 	if lines == 1 {
 		unit = " line"
 	}
-	return "[pasted " + Size(len(p.text)) + ", " + render.Grouped(int64(lines)) + unit + "]"
+	return "[pasted " + Size(len(p.text)) + ", " + harness.Grouped(lines) + unit + "]"
 }
 
 // Size says a number of bytes in words, such as "1.0 MB".

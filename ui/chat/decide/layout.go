@@ -88,10 +88,10 @@ func (d Dialog) hidden(l layout, e Env) string {
 	below := l.total - l.top - l.room
 	var parts []string
 	if below > 0 {
-		parts = append(parts, count(below, "more line")+" below")
+		parts = append(parts, harness.Count(below, "more line")+" below")
 	}
 	if l.top > 0 {
-		parts = append(parts, count(l.top, "line")+" above")
+		parts = append(parts, harness.Count(l.top, "line")+" above")
 	}
 	words := " " + o.Ellipsis + " " + strings.Join(parts, ", ")
 	whole := d.key(Whole, e) + " full text"

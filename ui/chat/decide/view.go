@@ -51,13 +51,6 @@ func (d Dialog) View(e Env) Drawn {
 	return drawn
 }
 
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return strconv.Itoa(n) + " " + what
-}
-
 // key names the first key that an action has, whether it works now or not.
 func (d Dialog) key(action string, e Env) string {
 	for _, b := range d.table(e) {

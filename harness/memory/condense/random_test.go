@@ -264,7 +264,7 @@ func TestEveryRequestOfARandomConversationIsLegal(t *testing.T) {
 		l := &life{T: rt, st: mem.New(harnesstest.NewClock().Now), info: info(rapid.SampledFrom([]int{6_000, 8_000, 16_000}).Draw(rt, "window"))}
 		l.acquire("s")
 		l.turn()
-		for range rapid.IntRange(1, 15).Draw(rt, "acts") {
+		for range rapid.IntRange(1, 6).Draw(rt, "acts") {
 			switch rapid.SampledFrom([]string{"turn", "turn", "turn", "pin", "pin", "branch", "fork", "reset", "model", "prune"}).Draw(rt, "act") {
 			case "turn":
 				l.turn()

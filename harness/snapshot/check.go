@@ -7,6 +7,12 @@ import (
 	"cairn/harness"
 )
 
+// What no session uses, in tokens and in USD.
+const (
+	mostTokens = 1 << 50
+	mostCost   = 1e9
+)
+
 // check says what is wrong with a document, whoever made it.
 func check(d Document) error {
 	if err := checkID(d.ID); err != nil {
@@ -20,9 +26,12 @@ func check(d Document) error {
 	default:
 		return fmt.Errorf("the title is by %q", d.TitleBy)
 	}
-	// It counts towards what a session may spend.
-	if u := d.Usage; min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning) < 0 || u.Cost < 0 {
+	// It counts towards what a session may spend, and sums of it have to be numbers.
+	switch u := d.Usage; {
+	case min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning) < 0 || u.Cost < 0:
 		return errors.New("the usage has a negative number")
+	case max(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning) > mostTokens || u.Cost > mostCost:
+		return errors.New("the usage is more than a session can have")
 	}
 	seen := map[string]bool{}
 	for i, a := range d.Artifacts {

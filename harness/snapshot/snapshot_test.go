@@ -159,6 +159,8 @@ func TestForgedDocumentsAreRefused(t *testing.T) {
 		"nobody's title":      {`"title_by":"user"`, `"title_by":"\u001b[31m"`, "the title is by"},
 		"negative tokens":     {`"input":100`, `"input":-100`, "negative"},
 		"a negative cost":     {`"cost":0.25`, `"cost":-0.25`, "negative"},
+		"tokens beyond all":   {`"input":100`, `"input":1000000000000000000`, "more than a session can have"},
+		"a cost beyond all":   {`"cost":0.25`, `"cost":1e308`, "more than a session can have"},
 	} {
 		doc := bytes.Replace(envelope.Document, []byte(tc.was), []byte(tc.is), 1)
 		if bytes.Equal(doc, envelope.Document) {

@@ -19,6 +19,8 @@ const (
 	NoCompact = "nothing is condensed in this chat"
 	// NothingToCompact says that the conversation is short enough.
 	NothingToCompact = "there is nothing to condense"
+	// NothingToPrune says that no result of a tool can be left out.
+	NothingToPrune = "no result of a tool is old and long enough to be left out"
 )
 
 // condensing is the condensing that a person asked for.
@@ -166,6 +168,7 @@ func (msg compactedMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.n != m.condensing.n { // it was stopped, and nobody waits for it
 		return m, m.reload()
 	}
+	asked := m.condensing.what
 	m.condensing = condensing{n: m.condensing.n}
 	cmd := m.reload()
 	switch {
@@ -174,7 +177,7 @@ func (msg compactedMsg) apply(m Model) (Model, tea.Cmd) {
 		m, told = m.trouble(msg.err)
 		cmd = tea.Batch(cmd, told)
 	case msg.what == Compacted{}:
-		m.notice = NothingToCompact
+		m.notice = asked.Nothing()
 	default: // the record that comes says it
 		m.pages.follow = true
 	}

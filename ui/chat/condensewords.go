@@ -20,6 +20,14 @@ type Compaction struct {
 	Prune bool
 }
 
+// Nothing says that nothing came of it.
+func (c Compaction) Nothing() string {
+	if c.Prune {
+		return NothingToPrune
+	}
+	return NothingToCompact
+}
+
 // CompactPlan is what condensing would take.
 type CompactPlan struct {
 	// Calls is how many times the model would be called for a summary, Tokens what

@@ -76,8 +76,9 @@ func (p *plain) compact(what chat.Compaction) {
 
 // condensed is what condensing came to.
 type condensed struct {
-	what chat.Compacted
-	err  error
+	asked chat.Compaction
+	what  chat.Compacted
+	err   error
 }
 
 // condense condenses and tells how far it is. Lines that come meanwhile wait
@@ -87,11 +88,11 @@ func (p *plain) condense(what chat.Compaction) {
 	defer stop()
 	told, done := make(chan string), make(chan condensed, 1)
 	go func() {
-		var out condensed
-		out.what, out.err = p.Chat.Compact(ctx, p.lease, what, func(part, of int) {
-			if of > 1 {
+		out := condensed{asked: what}
+		out.what, out.err = p.Chat.Compact(ctx, p.lease, what, func(done, of int) {
+			if of > 1 && done < of {
 				select {
-				case told <- fmt.Sprintf("condensed part %d of %d", part, of):
+				case told <- fmt.Sprintf("condensing, part %d of %d", done+1, of):
 				case <-ctx.Done():
 				}
 			}
@@ -135,7 +136,7 @@ func (p *plain) condensed(out condensed, stopped bool) {
 	case out.err != nil:
 		p.trouble(fmt.Errorf("condense: %w", out.err))
 	case out.what == chat.Compacted{}:
-		p.say(chat.NothingToCompact)
+		p.say(out.asked.Nothing())
 	default:
 		p.say(out.what.Words() + "; all of it stays readable and is found by search")
 	}

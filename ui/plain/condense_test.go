@@ -33,12 +33,12 @@ func (c *compactor) fit(d *chat.Deps) {
 	d.Compact = func(ctx context.Context, _ harness.Lease, what chat.Compaction, tell func(done, of int)) (chat.Compacted, error) {
 		c.did = append(c.did, what)
 		for i := range c.parts {
+			tell(i, c.parts)
 			select {
 			case <-time.After(c.slow):
 			case <-ctx.Done():
 				return chat.Compacted{}, ctx.Err()
 			}
-			tell(i+1, c.parts)
 		}
 		return c.out, c.err
 	}
@@ -56,11 +56,12 @@ func TestCondensingIsAskedForAndTold(t *testing.T) {
 		did   int
 	}{
 		{"at once", compactor{plan: small, out: done}, []string{"/compact the names"}, []string{"condensed 30 messages into 1,200 characters"}, 1},
-		{"after a question", compactor{plan: large, out: done, parts: 7}, []string{"/compact", "1"}, []string{"takes 7 calls", "$1.50", "condensed part 3 of 7", "condensed 30 messages"}, 1},
+		{"after a question", compactor{plan: large, out: done, parts: 7}, []string{"/compact", "1"}, []string{"takes 7 calls", "$1.50", "condensing, part 1 of 7", "condensing, part 7 of 7", "condensed 30 messages"}, 1},
 		{"left", compactor{plan: large}, []string{"/compact", "2"}, []string{"nothing is condensed"}, 0},
 		{"nothing to do", compactor{}, []string{"/compact"}, []string{chat.NothingToCompact}, 0},
 		{"a failure", compactor{plan: small, err: errors.New("the model is gone")}, []string{"/compact"}, []string{"the model is gone"}, 1},
 		{"results only", compactor{out: chat.Compacted{Cleared: 3}}, []string{"/prune"}, []string{"left out 3 old tool results"}, 1},
+		{"no results", compactor{}, []string{"/prune"}, []string{chat.NothingToPrune}, 1},
 		{"stopped", compactor{plan: small, parts: 3, slow: time.Minute}, []string{"/compact", "later", "/stop"}, []string{"queued (1)", "stopped condensing", "cairn: echo later"}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/ui/account"
 	"cairn/ui/render"
 )
 
@@ -73,14 +74,12 @@ func (m Model) title() string {
 	return "New chat"
 }
 
+// costWords are what the session has cost; one that has used nothing has none.
 func costWords(u harness.Usage) string {
-	switch {
-	case u == harness.Usage{}:
+	if u == (harness.Usage{}) {
 		return ""
-	case !u.CostKnown:
-		return "cost unknown"
 	}
-	return fmt.Sprintf("$%.2f", u.Cost)
+	return account.Cost(u)
 }
 
 // savedWords is the saved state.

@@ -127,7 +127,7 @@ func (f *store) Restore(_ context.Context, id harness.SessionID) error {
 	return nil
 }
 
-func (f *store) Import(context.Context, harness.Session, []harness.Record) (harness.Session, bool, error) {
+func (f *store) Import(context.Context, harness.Session, []harness.Record, ...[]byte) (harness.Session, bool, error) {
 	return harness.Session{}, false, errors.New("not of this screen")
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/ui/account"
 )
 
 // title is what a session is called; it is not safe yet.
@@ -94,10 +95,8 @@ func cost(u harness.Usage) string {
 		return ""
 	case !u.CostKnown:
 		return "$ ?"
-	case u.Cost > 0 && u.Cost < 0.01:
-		return "<$0.01"
 	default:
-		return fmt.Sprintf("$%.2f", u.Cost)
+		return account.Cost(u)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/ui/account"
 )
 
 // state says in words where a run stands; short is for narrow columns.
@@ -95,9 +96,9 @@ func (m Model) about(it item) string {
 		parts = append(parts, "moved on "+m.when(r.Updated))
 	}
 	if tokens := r.Usage.Input + r.Usage.Output; tokens > 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens", tokens))
+		parts = append(parts, account.Tokens(r.Usage))
 		if r.Usage.CostKnown {
-			parts = append(parts, fmt.Sprintf("$%.2f", r.Usage.Cost))
+			parts = append(parts, account.Cost(r.Usage))
 		}
 	}
 	if it.owner != nil && !m.mine(*it.owner) {

@@ -19,6 +19,7 @@ func TestSpending(t *testing.T, open Open) {
 	run(t, "what nobody saw stays held until its day is over and a day in the session", open, testUnseen)
 	run(t, "a dead process holds until its day is over and a day in the session", open, testDeadHold)
 	run(t, "a living process holds over midnight", open, testHoldOverMidnight)
+	run(t, "a clock that was wrong uses up no limit", open, testWrongClock)
 	run(t, "nonsense is refused and changes nothing", open, testSpendingRefused)
 	run(t, "several at the same time never pass a limit together", open, testHoldTogether)
 }
@@ -144,6 +145,25 @@ func testHoldOverMidnight(t *testing.T, s Stores) {
 	wantRefused(t, s, "a", day, harness.SpendingError{Scope: "day", Limit: 1, Held: 0.9, Needed: 0.2})
 	must(t, s.Spending.Settle(ctx(t), id, 0.3))
 	wantRefused(t, s, "a", day, harness.SpendingError{Scope: "day", Limit: 1, Held: 0.3, Needed: 0.8})
+}
+
+// testWrongClock spends while the clock is years ahead, and a little behind.
+func testWrongClock(t *testing.T, s Stores) {
+	midnight(s, 12*time.Hour)
+	l := harness.SpendingLimits{Session: 1, Day: 1}
+	const years = 10 * 365 * 24 * time.Hour
+	s.Clock.Add(years)
+	must(t, s.Spending.Settle(ctx(t), hold(t, s, 0.9, l), 0.8))
+	hold(t, s, 0.1, l)
+	s.Clock.Add(-years)
+	must(t, s.Spending.Settle(ctx(t), hold(t, s, 0.9, l), 0.4))
+	for range 2 {
+		wantRefused(t, s, "a", l, harness.SpendingError{Scope: "session", Limit: 1, Held: 0.4, Needed: 0.7})
+		wantRefused(t, s, "b", l, harness.SpendingError{Scope: "day", Limit: 1, Held: 0.4, Needed: 0.7})
+		s.Clock.Add(-13 * time.Hour) // the day before
+	}
+	s.Clock.Add(26*time.Hour + years)
+	wantRefused(t, s, "b", l, harness.SpendingError{Scope: "day", Limit: 1, Held: 0.9, Needed: 0.2})
 }
 
 func testSpendingRefused(t *testing.T, s Stores) {

@@ -43,6 +43,23 @@ func (d *DB) ForgetCounts(ctx context.Context, id harness.SessionID) error {
 	})
 }
 
+// Holds is all that is held, whenever that was.
+func (d *DB) Holds(ctx context.Context) (held []harness.Hold, err error) {
+	err = d.view(ctx, "read what is held", func(t *tx) error {
+		held = nil
+		b, ok, err := t.spendingIfAny()
+		if err != nil || !ok {
+			return err
+		}
+		kept, err := b.holds()
+		for _, k := range kept {
+			held = append(held, k.Hold)
+		}
+		return err
+	})
+	return held, err
+}
+
 // DropSpending removes the bucket of what is held, as damage would.
 func (d *DB) DropSpending(ctx context.Context) error {
 	return d.update(ctx, "damage", func(t *tx) error {

@@ -63,14 +63,16 @@ type Spent struct {
 }
 
 // Add counts a hold. alive tells whether its process lives: what that books when
-// its call ends counts today, on whatever day the call began.
+// its call ends counts today, on whatever day the call began. One of a time that is
+// far ahead counts nowhere: the clock was wrong then, and a limit would be used up
+// until that time has come.
 func (s *Spent) Add(h harness.Hold, session harness.SessionID, now time.Time, alive func() (bool, error)) error {
-	young := now.Sub(h.At) < holdLife
-	if young && h.Session == session {
+	near := now.Sub(h.At).Abs() < holdLife
+	if near && h.Session == session {
 		s.heldSession += h.Amount
 	}
-	today := Day(h.At) >= Day(now)
-	if !today && young && !h.Over {
+	today := Day(h.At) == Day(now) || near && Day(h.At) > Day(now)
+	if !today && near && !h.Over {
 		var err error
 		if today, err = alive(); err != nil {
 			return err

@@ -21,7 +21,7 @@ func TestPastesAreFoldedAndSentWhole(t *testing.T) {
 		if got := asked(w); len(got) != 1 || got[0] != "see "+long+" ok" {
 			t.Fatalf("what was sent is not what was pasted (%d bytes)", len(got[0]))
 		}
-		d.Shows("17525 lines more").Press("ctrl+r").Shows("search prompts", "see 0123456789")
+		d.Shows("17,525 lines more").Press("ctrl+r").Shows("search prompts", "see 0123456789")
 	})
 }
 

@@ -63,7 +63,7 @@ func TestWhatAnAnswerUsedIsShownAndOpened(t *testing.T) {
 			t.Fatal(err)
 		}
 		tell(w, "talk", []string{"f3", "f1"}, []string{"n1"}, nil)
-		d := w.Open("talk", 80, 24)
+		d := w.Open("talk", 80, 30)
 		d.Shows("cairn · 00:00 · used 2 facts", "cairn · 00:00 · used 1 note")
 		d.Press("ctrl+o").Shows("▾ used 2 facts: f3 f1 · ctrl+x m shows them", "▾ used 1 note: n1")
 		d.Press("ctrl+x", "m").Shows("used 1 note in an answer", "[2 Notes 1/1]", "a note").Press("esc").Hides("Memory")

@@ -13,10 +13,6 @@ import (
 	"cairn/harness/model"
 )
 
-// maxUnasked is how many summary calls one condensing makes before a person is
-// asked.
-const maxUnasked = 2
-
 // condense condenses old messages if the request, out, has grown too large with
 // them. stored says that something was stored, so that the loop is asked again.
 // Whatever goes wrong is no reason to end the turn, as long as there is a request
@@ -31,7 +27,7 @@ func (t *Turn) condense(ctx context.Context, c loop.CallModel, out memory.Out) (
 	in := t.in(c)
 	o := condense.Options{Model: s, Info: t.info(), Asked: asked, Key: string(t.Session)}
 	plan, err := condense.Estimate(in, o)
-	if err == nil && plan.Calls > maxUnasked {
+	if err == nil && plan.Calls > condense.MaxUnasked {
 		err = &condense.LargeError{Plan: plan}
 	}
 	if err != nil {
@@ -63,8 +59,8 @@ func (t *Turn) uncondensed(ctx context.Context, s *summariser, step condense.Ste
 	var fixed *condense.FixedError
 	var reason string
 	switch {
-	case ctx.Err() != nil:
-		return false, ctx.Err()
+	case ctx.Err() != nil && s.call == nil:
+		return false, ctx.Err() // of a reply that came what it used is stored
 	case errors.Is(err, condense.ErrNothing):
 		return false, nil
 	case s.over != nil:

@@ -262,6 +262,24 @@ func TestANoteThatIsWrittenWhenTheTurnIsStoppedIsNotStored(t *testing.T) {
 	}
 }
 
+// What a note used that came after the stop, and is none, is known all the same.
+func TestWhatALateNoteUsedIsKnown(t *testing.T) {
+	t.Parallel()
+	p := newParley(t, agent.Options{})
+	p.fill()
+	ctx, stop := context.WithCancel(t.Context())
+	p.note = func(context.Context, model.Request) (model.Reply, error) {
+		stop()
+		r := text("")
+		r.Usage = harness.Usage{Input: 700}
+		return r, nil
+	}
+	res, err := p.Stream(ctx, "and now "+strings.Repeat("this ", 300), nil)
+	if err != nil || res.Status != harness.RunCancelled || res.Usage.Incomplete || res.Usage.Input != 700 {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
 // busy has a tool that returns a long text.
 func busy(t *testing.T) *tool.Set {
 	t.Helper()

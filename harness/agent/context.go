@@ -56,9 +56,9 @@ func (a *Agent) condense(ctx context.Context, o condense.Options) (r condense.Re
 		}
 		r.Usage = r.Usage.Add(s.usage(step))
 		if err := errors.Join(err, a.condensed(ctx, s, step, err == nil)); err != nil {
-			return r, err
+			return r, errors.Join(err, a.settle(ctx))
 		}
-		report(&r, step)
+		r.Add(step)
 		more = step.More && !step.Fruitless
 	}
 	return r, a.settle(ctx)
@@ -93,20 +93,6 @@ func (a *Agent) condensed(ctx context.Context, s *summariser, step condense.Step
 		s.turn.watch.add(condensed(s.turn.place(), step.Condensed))
 	}
 	return nil
-}
-
-// report takes a step into a report.
-func report(r *condense.Report, s condense.Step) {
-	if r.Before == 0 {
-		r.Before = s.Condensed.Before
-	}
-	if s.Condensed.Dropped > 0 {
-		r.Calls++
-		r.Model = s.Condensed.Model
-	}
-	r.Messages += s.Condensed.Dropped
-	r.Cleared += s.Condensed.Cleared
-	r.After, r.Fruitless = s.Condensed.After, s.Fruitless
 }
 
 // Pin keeps a message in the context word for word, whatever is condensed. of is its

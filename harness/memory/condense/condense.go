@@ -24,8 +24,8 @@ var (
 	ErrSummary = errors.New("no usable note was written")
 )
 
-// maxCalls is how many calls are made without asking a person first.
-const maxCalls = 2
+// MaxUnasked is how many calls are made without asking a person first.
+const MaxUnasked = 2
 
 // LargeError says that more calls would be needed than are made unasked.
 type LargeError struct{ Plan Plan }
@@ -133,7 +133,7 @@ func Next(ctx context.Context, in memory.In, o Options) (Step, error) {
 		return s, nil
 	}
 	// A note that stood for messages that it was not shown would hide them.
-	if plan.Calls > maxCalls && !o.Asked || j.v.Gap {
+	if plan.Calls > MaxUnasked && !o.Asked || j.v.Gap {
 		return Step{}, &LargeError{plan}
 	}
 	p, err := j.part(0, j.target())

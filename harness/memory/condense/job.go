@@ -211,9 +211,9 @@ func (j *job) plan() (Plan, error) {
 	}
 	if j.v.Gap {
 		// What was not given takes calls of its own, and more than are made unasked.
-		p.Calls = max(p.Calls, maxCalls+1)
+		p.Calls = max(p.Calls, MaxUnasked+1)
 	}
-	if !j.o.Asked && p.Calls <= maxCalls && !j.worth(p.After) {
+	if !j.o.Asked && p.Calls <= MaxUnasked && !j.worth(p.After) {
 		return j.notWorth()
 	}
 	p.After = max(p.After, 0)

@@ -94,6 +94,9 @@ func (c *Sessions) Condense(ctx context.Context, l harness.Lease, focus string, 
 			tell(r.Calls, max(plan.Calls, r.Calls+1))
 		}
 		s, err := Next(ctx, t.in, o)
+		if errors.Is(err, ErrNothing) && r.Before > 0 {
+			break // what is left is not worth a call
+		}
 		r.Usage = r.Usage.Add(s.Usage)
 		booked := c.book(ctx, t, s)
 		if booked == nil {
@@ -103,7 +106,7 @@ func (c *Sessions) Condense(ctx context.Context, l harness.Lease, focus string, 
 			err = c.store(ctx, l, t, s.Condensed)
 		}
 		if err == nil {
-			r.add(s)
+			r.Add(s)
 		}
 		if err = errors.Join(err, booked); err != nil {
 			return r, err
@@ -113,8 +116,8 @@ func (c *Sessions) Condense(ctx context.Context, l harness.Lease, focus string, 
 	return r, nil
 }
 
-// add takes a step in.
-func (r *Report) add(s Step) {
+// Add takes a condensing that was stored into the report, but for what it used.
+func (r *Report) Add(s Step) {
 	if r.Before == 0 {
 		r.Before = s.Condensed.Before
 	}

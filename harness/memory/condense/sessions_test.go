@@ -346,3 +346,14 @@ func TestThePictureAddsUp(t *testing.T) {
 		t.Errorf("as configured: %+v, %v", p, err)
 	}
 }
+
+// However little the last part has, what was written before it is told of.
+func TestTheLastPartMayBeTooSmallForACall(t *testing.T) {
+	t.Parallel()
+	w := open(t, 6_000)
+	w.say(t, slices.Concat(talk(31, 120), talk(1, 15), talk(1, 2))...)
+	w.say(t, harness.UserText(words(600)), harness.AssistantText("a"), harness.UserText("b"), harness.AssistantText("c"))
+	if r, err := w.c.Condense(t.Context(), w.lease, "", false, nil); err != nil || r.Calls != 2 || r.Usage.Input != 2*900 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -228,18 +228,23 @@ func appendPiece(data, text []byte) ([]byte, error) {
 	return append(data, piece...), nil
 }
 
-// announceLarge lets others wait for a transaction that writes much, until it has
-// ended.
-func (t *tx) announceLarge(all []packed) {
-	size := 0
+// sizeOf is how many bytes of pieces there are.
+func sizeOf(all []packed) (size int64) {
 	for _, p := range all {
 		for _, piece := range p.pieces {
-			size += len(piece)
+			size += int64(len(piece))
 		}
 	}
-	if size < largeWrite || t.d.apart {
+	return size
+}
+
+// announceLarge lets others wait for a transaction that writes so many bytes, if
+// they are many, until it has ended.
+func (t *tx) announceLarge(size int64) {
+	if size < largeWrite || t.d.apart || t.announced {
 		return
 	}
+	t.announced = true
 	stop := t.d.announce("copy of a large file")
 	end := func() {
 		stop()

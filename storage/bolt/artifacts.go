@@ -232,7 +232,7 @@ func (s *session) putArtifacts(all []packed) error {
 	if len(all) == 0 {
 		return nil
 	}
-	s.t.announceLarge(all)
+	s.t.announceLarge(sizeOf(all))
 	n, err := s.countArtifacts()
 	if err != nil {
 		return err
@@ -305,6 +305,11 @@ func (s *session) inherit(name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	var head artifactHead
+	if err := from.need(keyHead, &head); err != nil {
+		return false, err
+	}
+	s.t.announceLarge(head.Size)
 	n, err := s.countArtifacts()
 	if err != nil {
 		return false, err

@@ -274,3 +274,27 @@ func TestOthersWaitForALargeArtifact(t *testing.T) {
 	}
 	has(t, other, "s", large)
 }
+
+// TestOthersAreToldOfALargeCopy lets a fork keep what its parent has.
+func TestOthersAreToldOfALargeCopy(t *testing.T) {
+	t.Parallel()
+	r := newReopener(t)
+	db := r.open()
+	say(t, db, "s", "1")
+	large, small := noise(9, 9<<20), []byte("small")
+	put(t, db, "s", large)
+	put(t, db, "s", small)
+	_, err := db.Sessions().Fork(t.Context(), "s", harness.Origin{Record: 1}, harness.Session{ID: "f"})
+	ok(t, err)
+	for _, c := range []struct {
+		data []byte
+		want string
+	}{{large, "copy of a large file"}, {small, ""}} {
+		if work, err := db.NamedIn(t.Context(), "f", sumOf(c.data)); err != nil || work != c.want {
+			t.Errorf("others are told %q, %v", work, err)
+		}
+	}
+	whole(t, db)
+	db = r.open()
+	has(t, db, "f", large)
+}

@@ -32,6 +32,8 @@ type tx struct {
 	undo []func()
 	// done runs after the commit.
 	done []func()
+	// announced says that others know that this takes long.
+	announced bool
 }
 
 // bucket is a bbolt bucket that knows its path, which is part of the checksum

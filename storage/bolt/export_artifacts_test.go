@@ -60,6 +60,24 @@ func (d *DB) Holds(ctx context.Context) (held []harness.Hold, err error) {
 	return held, err
 }
 
+// NamedIn lets a session store a message that names an artifact, and returns what
+// others are told meanwhile.
+func (d *DB) NamedIn(ctx context.Context, id harness.SessionID, sum string) (work string, err error) {
+	err = d.update(ctx, "name an artifact", func(t *tx) error {
+		s, _, err := t.find(id)
+		if err != nil {
+			return err
+		}
+		_, err = s.keepNamed(&harness.Message{Parts: []harness.Part{{Kind: harness.PartFile, File: &harness.File{Artifact: sum}}}})
+		if err != nil {
+			return err
+		}
+		work = readNote(lockPath(d.path)).Work
+		return s.save()
+	})
+	return work, err
+}
+
 // DropSpending removes the bucket of what is held, as damage would.
 func (d *DB) DropSpending(ctx context.Context) error {
 	return d.update(ctx, "damage", func(t *tx) error {

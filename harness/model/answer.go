@@ -114,7 +114,7 @@ func Passes(k ErrorKind) bool {
 }
 
 // Free reports whether err says that a provider turned a request down before it
-// worked on it, so that nothing was used.
+// worked on it, or never got it, so that nothing was used.
 func Free(err error) bool {
 	e, ok := AsError(err)
 	if !ok {
@@ -124,7 +124,7 @@ func Free(err error) bool {
 	case KindAuth, KindNotFound, KindRateLimit, KindQuota, KindOverflow, KindReplyLimit, KindBadRequest, KindConfig:
 		return true
 	default:
-		return false
+		return e.Unsent
 	}
 }
 

@@ -63,6 +63,8 @@ type Error struct {
 	Window int
 	// Retry says that another attempt may succeed.
 	Retry bool
+	// Unsent says that nobody was reached, so that nothing of the request was sent.
+	Unsent bool
 	// Cause is the error below, for logs at debug level and errors.Is.
 	Cause error
 }

@@ -21,7 +21,7 @@ func NetworkError(provider, host string, err error, secrets ...string) *Error {
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err
 	}
-	e := &Error{Kind: KindNetwork, Provider: provider, Retry: true, Cause: redacted(err, secrets)}
+	e := &Error{Kind: KindNetwork, Provider: provider, Retry: true, Unsent: unsent(err), Cause: redacted(err, secrets)}
 	reason, final := reasonOf(err)
 	switch {
 	case refused(err) && isLoopback(host):
@@ -62,6 +62,19 @@ func reasonOf(err error) (reason string, final bool) {
 		return "no answer in time", false
 	}
 	return "", false
+}
+
+// unsent reports whether a connection never came about: the host has no address,
+// does not answer, or is not the one that it is to be.
+func unsent(err error) bool {
+	var (
+		dns    *net.DNSError
+		made   *net.OpError
+		proof  *tls.CertificateVerificationError
+		record tls.RecordHeaderError
+	)
+	return errors.As(err, &dns) || errors.As(err, &proof) || errors.As(err, &record) ||
+		errors.As(err, &made) && (made.Op == "dial" || made.Op == "proxyconnect")
 }
 
 func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

@@ -1,10 +1,21 @@
 package harness
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+)
 
 // MinArtifact is the least number of digits by which an artifact can be asked
 // for.
 const MinArtifact = 12
+
+// ArtifactName is what an artifact is named by: the sha256 of its bytes in
+// lower-case hexadecimal.
+func ArtifactName(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
 
 // Artifacts keeps large results of tools and attached files out of the
 // conversations that name them, for as long as the session is kept. They are

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,8 +29,7 @@ func (a *Agent) sendable(ctx context.Context, m harness.Message) (harness.Messag
 		if f == nil || f.Data == nil {
 			continue
 		}
-		sum := sha256.Sum256(f.Data)
-		name := hex.EncodeToString(sum[:])
+		name := harness.ArtifactName(f.Data)
 		if f.Artifact != "" && f.Artifact != name {
 			return m, fmt.Errorf("the bytes of %q are not those of the artifact that it names", f.Name)
 		}

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -242,8 +240,7 @@ func setFilesApart(d *snapshot.Document) {
 				return p
 			}
 			file := *p.File
-			sum := sha256.Sum256(file.Data)
-			file.Artifact = hex.EncodeToString(sum[:])
+			file.Artifact = harness.ArtifactName(file.Data)
 			if !known[file.Artifact] {
 				known[file.Artifact] = true
 				d.Artifacts = append(d.Artifacts, snapshot.Artifact{

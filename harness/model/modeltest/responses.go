@@ -72,15 +72,7 @@ func (Responses) Refusal(status int, message string) string { return OpenAI{}.Re
 // Request implements [Dialect].
 func (Responses) Request(body []byte) (Request, error) {
 	var in struct {
-		Input []struct {
-			Type    string          `json:"type"`
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-			CallID  string          `json:"call_id"`
-			Name    string          `json:"name"`
-			Args    string          `json:"arguments"`
-			Output  string          `json:"output"`
-		} `json:"input"`
+		Input []item `json:"input"`
 		Tools []struct {
 			Name       string          `json:"name"`
 			Parameters json.RawMessage `json:"parameters"`

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,8 +26,7 @@ func NewBytes(data []byte) (Bytes, error) {
 	if len(data) > MaxArtifact {
 		return Bytes{}, fmt.Errorf("it has %.1f MB, and at most %d MB are kept of one file or result: make it smaller", float64(len(data))/(1<<20), MaxArtifact>>20)
 	}
-	sum := sha256.Sum256(data)
-	return Bytes{hex.EncodeToString(sum[:]), data}, nil
+	return Bytes{harness.ArtifactName(data), data}, nil
 }
 
 // Digits returns what an artifact is asked for by, in the form that names have.

@@ -142,14 +142,19 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 func (m Model) retries(e harness.Event) Model {
 	again, why := fmt.Sprintf("trying again in %d s", e.Wait), ""
 	if e.Error != nil {
-		why = render.SafeLine(strings.TrimSuffix(e.Error.Text, ".")) + "; "
+		why = render.SafeLine(strings.TrimSuffix(e.Error.Text, "."))
 	}
-	it := item{quiet: why + "tried again", retry: true}
+	told := "tried again"
 	if e.Text != "" { // another model: who answers is told for good
 		again = render.SafeLine(e.Text)
-		it = item{quiet: why + again}
+		told = again
 	}
-	m.turn.live.now = why + again
+	it := item{quiet: told, retry: e.Text == ""}
+	m.turn.live.now = again
+	if why != "" {
+		it.quiet = why + "; " + told
+		m.turn.live.now += ": " + why // of which there may be no room for all
+	}
 	if n := len(m.pages.items); n > 0 && m.pages.items[n-1].retry {
 		m.pages.items = m.pages.items[: n-1 : n-1]
 	}

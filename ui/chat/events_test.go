@@ -87,7 +87,7 @@ func TestRetriesAreOneQuietLine(t *testing.T) {
 		return harness.Event{Type: harness.EventRetry, Wait: wait, Error: &harness.RunError{Kind: "rate_limit", Text: "the provider is busy\x1b[2J."}}
 	}
 	m := send(t, running(t, 1), retry(1), retry(2), retry(4))
-	if m.turn.live.now != "the provider is busy␛[2J; trying again in 4 s" {
+	if m.turn.live.now != "trying again in 4 s: the provider is busy␛[2J" {
 		t.Errorf("it says %q", m.turn.live.now)
 	}
 	if n := strings.Count(m.screen(), "the provider is busy"); n != 1 {

@@ -81,7 +81,8 @@ func samples() []harness.Event {
 			x.Condensed = &harness.Condensed{
 				Note: "## Facts\nThe port is 8080.", Kept: 30, In: "p2rent0000", Pruned: &harness.Origin{Session: "p2rent0000", Record: 20},
 				Pins: []harness.Origin{{Session: "k3vq7a2mzd", Record: 3}}, Messages: 26, Dropped: 24, Cleared: 5,
-				Before: 13000, After: 4100, Model: "anthropic/claude-test", Focus: "the ports", Asked: true,
+				Before: 13000, After: 4100, Model: "anthropic/claude-test",
+				Usage: &harness.Usage{Input: 9200, Output: 700, Cost: 0.0381, CostKnown: true}, Focus: "the ports", Asked: true,
 			}
 		}),
 		e(harness.EventMemory, func(x *harness.Event) { x.Text = "saved f3" }),

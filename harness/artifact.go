@@ -29,10 +29,10 @@ type Artifacts interface {
 	// Put stores data in a session and returns its sha256 in lower-case
 	// hexadecimal. It is on disk when Put returns. Putting it again changes
 	// nothing. A session that is not stored is [ErrNotFound].
-	Put(ctx context.Context, session SessionID, data []byte) (sha256 string, err error)
+	Put(ctx context.Context, session SessionID, data []byte) (name string, err error)
 	// Get returns what has this sha256 in the session, or in one that it was
 	// forked from, else [ErrNotFound]. The first digits do, at least
 	// [MinArtifact] of them, if they are those of one artifact alone. Bytes that
 	// are not its own are [ErrDamaged]. The caller may change what it is given.
-	Get(ctx context.Context, session SessionID, sha256 string) ([]byte, error)
+	Get(ctx context.Context, session SessionID, name string) ([]byte, error)
 }

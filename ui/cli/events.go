@@ -35,7 +35,7 @@ func eventDocs() []eventDoc {
 		{harness.EventQuestion, "The model asks the person what pending says."},
 		{harness.EventUncertain, "The tool in call began, and nobody saw it end; a person decides."},
 		{harness.EventDecided, "A person decided about call, told in text."},
-		{harness.EventCondensed, "Old messages were condensed and are no longer sent, as condensed says: note stands for the messages before record kept, dropped of which were taken out now, and before and after are the size of the request in tokens. The history keeps them all."},
+		{harness.EventCondensed, "Old messages were condensed and are no longer sent, as condensed says: note stands for the messages before record kept, dropped of which were taken out now, before and after are the size of the request in tokens, and usage is what the call for the note took. The history keeps them all."},
 		{harness.EventMemory, "A note or fact was written, told in text."},
 		{harness.EventResult, "The run ended or waits; outcome has status, text, usage, error, the decisions it waits for in pending, and in unasked the calls that were denied because nobody could be asked. It is the last line."},
 	}

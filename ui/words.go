@@ -10,6 +10,13 @@ import (
 	"cairn/harness"
 )
 
+const (
+	// kindSpending is the kind of a run's error at a spending limit.
+	kindSpending = "spending"
+	// readAtStart tells whoever raises a limit that this chat does not know of it.
+	readAtStart = "; a raised limit counts once cairn is started again"
+)
+
 // Words turns an error into one sentence that says what to do. Every screen
 // shows errors through it.
 func Words(err error) string {
@@ -18,7 +25,14 @@ func Words(err error) string {
 	}
 	var run *harness.RunError
 	if errors.As(err, &run) {
+		if run.Kind == kindSpending {
+			return sentence(run.Text + readAtStart)
+		}
 		return sentence(run.Text)
+	}
+	var spent *harness.SpendingError
+	if errors.As(err, &spent) {
+		return sentence(spent.Error() + readAtStart)
 	}
 	holder, held := harness.AsHeld(err)
 	switch {

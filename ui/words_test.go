@@ -20,6 +20,8 @@ func TestEveryErrorIsASentenceThatHelps(t *testing.T) {
 	}{
 		{&harness.RunError{Kind: "auth", Text: "the key was refused; set ANTHROPIC_API_KEY"}, "The key was refused; set ANTHROPIC_API_KEY."},
 		{&harness.RunError{Text: "openai: the model does not exist (HTTP 404)"}, "openai: the model does not exist (HTTP 404)."},
+		{&harness.RunError{Kind: "spending", Text: "the limit of $1.00 would be passed; raise spending.day in the configuration"}, "in the configuration; a raised limit counts once cairn is started again."},
+		{fmt.Errorf("condense session a: %w", &harness.SpendingError{Scope: "session", Limit: 1, Spent: 1}), "The spending limit of $1.00 would be passed: $1.00 is spent in this session"},
 		{
 			fmt.Errorf("read session k: %w by pid 7 since noon; try again, or end that process", harness.ErrLocked),
 			"The store is in use by pid 7 since noon; nothing is lost: try again, or end that process.",

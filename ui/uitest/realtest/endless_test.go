@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"cairn/harness/model/modeltest"
 )
@@ -157,29 +156,9 @@ func maximum(all []int) (most int) {
 // comes. It reports whether that was so.
 func (h home) dies(s *chronicler, question string) bool {
 	h.t.Helper()
-	cmd := h.command("-q", "-p", "-s", "endless", question)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
-		h.t.Fatal(err)
+	killed, answer, err := h.killedAt(s.hanging, "endless", question)
+	if !killed && (err != nil || answer != answerTo(question)) {
+		h.t.Errorf("%q: %v, answered %.200q", question, err, answer)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	hangs := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // it may have ended just now
-	defer hangs.Stop()
-	select {
-	case <-s.hanging:
-		if err := cmd.Process.Kill(); err != nil {
-			h.t.Error(err)
-		}
-		if err := <-ended; err == nil {
-			h.t.Errorf("%q: the process was killed and ended well", question)
-		}
-		return true
-	case err := <-ended:
-		if err != nil || strings.TrimSpace(out.String()) != answerTo(question) {
-			h.t.Errorf("%q: %v, answered %.200q: %s", question, err, out.String(), errs.String())
-		}
-		return false
-	}
+	return killed
 }

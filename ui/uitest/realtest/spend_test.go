@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 const (
@@ -140,27 +139,9 @@ func (h home) spends(s *meter, who int) string {
 // it came so far.
 func (h home) killedHolding(held chan struct{}, session, question string) bool {
 	h.t.Helper()
-	cmd := h.command("-q", "-p", "-s", session, question)
-	if err := cmd.Start(); err != nil {
-		h.t.Fatal(err)
+	killed, _, err := h.killedAt(held, session, question)
+	if !killed && err == nil {
+		h.t.Errorf("%q is answered", question)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	hangs := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // it may have ended just now
-	defer hangs.Stop()
-	select {
-	case <-held:
-		if err := cmd.Process.Kill(); err != nil {
-			h.t.Error(err)
-		}
-		if err := <-ended; err == nil {
-			h.t.Errorf("%q: the process was killed and ended well", question)
-		}
-		return true
-	case err := <-ended:
-		if err == nil {
-			h.t.Errorf("%q is answered", question)
-		}
-		return false // it may not ask any more
-	}
+	return killed // it may not ask any more
 }

@@ -151,6 +151,37 @@ func lastQuestion(body []byte) string {
 	return question
 }
 
+// killedAt asks a question in a session, and kills the process at a signal. It
+// reports whether it did, else how the process ended and what it said.
+func (h home) killedAt(at <-chan struct{}, session, question string) (killed bool, answer string, err error) {
+	h.t.Helper()
+	cmd := h.command("-q", "-p", "-s", session, question)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	hangs := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // it may have ended just now
+	defer hangs.Stop()
+	select {
+	case <-at:
+		if err := cmd.Process.Kill(); err != nil {
+			h.t.Error(err)
+		}
+		if err := <-ended; err == nil {
+			h.t.Errorf("%q: the process was killed and ended well", question)
+		}
+		return true, "", nil
+	case err := <-ended:
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, errs.String())
+		}
+		return false, strings.TrimSpace(out.String()), err
+	}
+}
+
 // answered runs the program to its end without a terminal and tells all.
 func (h home) answered(args ...string) (out, errs string, code int) {
 	h.t.Helper()

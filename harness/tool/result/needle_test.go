@@ -21,7 +21,7 @@ func (c *looked) Err() error {
 	return nil
 }
 
-func finds(t *testing.T, ctx context.Context, pattern, line string) (at [][2]int, err error) {
+func finds(ctx context.Context, t *testing.T, pattern, line string) (at [][2]int, err error) {
 	t.Helper()
 	n, err := newNeedle(pattern)
 	if err != nil {
@@ -45,11 +45,11 @@ func TestLongLinesAreSearchedLikeShortOnes(t *testing.T) {
 	for _, pattern := range []string{`b.r`, `bar`, `^bar`, `^x`, `\bbar\b`, `(?i)BAR`, `ba+r`, `r$`, `(bar|é)`, `z*é`, `[`, `nothing\d`, `é.{0,3}bar`} {
 		short := "xx bar é baar b.r BAR ^bar [ nothing\\d é12bar r"
 		long := strings.Repeat("x", longPart) + short[2:]
-		near, err := finds(t, t.Context(), pattern, short)
+		near, err := finds(t.Context(), t, pattern, short)
 		if err != nil {
 			t.Fatal(err)
 		}
-		far, err := finds(t, t.Context(), pattern, long)
+		far, err := finds(t.Context(), t, pattern, long)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,12 +75,12 @@ func TestALineIsSearchedOnce(t *testing.T) {
 	t.Parallel()
 	line := strings.Repeat(strings.Repeat("x", 20_000)+"call(now)", 200)
 	ctx := &looked{Context: t.Context()}
-	at, err := finds(t, ctx, "call(now)", line)
+	at, err := finds(ctx, t, "call(now)", line)
 	if err != nil || len(at) != 200 {
 		t.Fatalf("found %d times, %v", len(at), err)
 	}
 	ctx.looks = 0
-	if at, err = finds(t, ctx, "[x](now)", line+"[x](now)[x](now)"); err != nil || len(at) != 2 {
+	if at, err = finds(ctx, t, "[x](now)", line+"[x](now)[x](now)"); err != nil || len(at) != 2 {
 		t.Fatalf("found at %v, %v", at, err)
 	}
 	if most := 2 * len(line) / longPart; ctx.looks == 0 || ctx.looks > most {
@@ -94,7 +94,7 @@ func TestASearchInALongLineIsStopped(t *testing.T) {
 	line := strings.Repeat("x", 100*longPart)
 	for _, pattern := range []string{`x{1,50}y`, `x.*[yz]`} {
 		ctx := &looked{Context: t.Context(), most: 3}
-		if at, err := finds(t, ctx, pattern, line); !errors.Is(err, context.Canceled) || len(at) != 0 || ctx.looks > 10 {
+		if at, err := finds(ctx, t, pattern, line); !errors.Is(err, context.Canceled) || len(at) != 0 || ctx.looks > 10 {
 			t.Errorf("%s: %v, %v after %d looks", pattern, at, err, ctx.looks)
 		}
 	}

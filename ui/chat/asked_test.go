@@ -49,7 +49,7 @@ func TestAnUnfinishedAnswerSaysWhichModelItGoesOnWith(t *testing.T) {
 		d := w.Open("talk", 80, 24)
 		d.Type("go").Press("enter").Wait(time.Second).Shows("the answer failed").Hides("goes on with")
 		d.Type("/model test/owl").Press("enter").Wait(time.Second)
-		d.Shows("it goes on with test/parrot, a\nmessage asks test/owl", "c continue")
+		d.Shows("· it goes on with test/parrot, a", "c continue")
 		d.Type("/model test/parrot").Press("enter").Wait(time.Second).Hides("goes on with")
 	})
 }

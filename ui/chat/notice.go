@@ -24,6 +24,9 @@ func (m Model) notices() []string {
 		case m.offers():
 			keys = m.choices(dot)
 		}
+		if stays := StaysWith(*m.open, m.setup.Run.Model); stays != "" && !m.waits() {
+			keys = dot + stays + keys
+		}
 		add(w, keys)
 	}
 	if plan := m.condensing.asks; plan != nil && !m.turn.active() && !m.asks() {
@@ -47,7 +50,7 @@ func (m Model) notices() []string {
 // notable is a notice in a few lines. What does not fit of its text is left
 // out, never the keys that follow it.
 func (m Model) notable(text, keys string) []string {
-	most := max(noticeRows, m.height/6)
+	most := max(noticeRows, m.height/4)
 	lines := render.Wrap(text+keys, m.width)
 	if len(lines) <= most {
 		return lines

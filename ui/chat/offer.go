@@ -91,9 +91,6 @@ func (m Model) openWords() string {
 	if e := m.open.Error; e != nil {
 		what += ": " + strings.TrimSuffix(m.deps.Words(e), ".")
 	}
-	if stays := StaysWith(*m.open, m.setup.Run.Model); stays != "" && !m.waits() {
-		what += "; " + stays
-	}
 	return what
 }
 

@@ -13,9 +13,11 @@ import (
 const (
 	// maxPattern bounds what is searched for, in characters.
 	maxPattern = 200
-	// longPart is how many bytes are searched at most without a look whether
-	// somebody still waits for it.
-	longPart = 64 << 10
+	// longPart is how many bytes are searched in one piece. Of longer ones each
+	// lookEvery are searched before a look whether somebody still waits: with an
+	// expression of many states each byte takes long.
+	longPart  = 64 << 10
+	lookEvery = 4 << 10
 )
 
 // needle is what is searched for: a text, and the same as a regular expression
@@ -148,7 +150,7 @@ func (r *runes) ReadRune() (c rune, size int, err error) {
 		if r.ctx.Err() != nil {
 			return 0, 0, io.EOF
 		}
-		r.look = r.at + longPart
+		r.look = r.at + lookEvery
 	}
 	if r.at == len(r.text) {
 		return 0, 0, io.EOF

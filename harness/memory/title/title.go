@@ -123,11 +123,11 @@ func (t *Titler) name(ctx context.Context, s harness.Session, c call, first []sa
 		return errors.Join(err, held.Failed(ctx, err, size, a.heard()))
 	}
 	ctx = context.WithoutCancel(ctx)
-	return errors.Join(t.store(ctx, s, c, a), held.Settle(ctx, 0))
+	return errors.Join(t.store(ctx, s, a), held.Settle(ctx, 0))
 }
 
 // store books what an answer cost and makes a title of it.
-func (t *Titler) store(ctx context.Context, s harness.Session, c call, a answer) error {
+func (t *Titler) store(ctx context.Context, s harness.Session, a answer) error {
 	if t.Book != nil && a.usage.Input+a.usage.Output > 0 {
 		if err := t.Book(ctx, s.ID, a.model, a.usage); err != nil {
 			return err

@@ -103,15 +103,22 @@ func (t *Turn) overflows(ctx context.Context, why string) error {
 // leftOut says what a request is without, and what it would take to change that.
 func leftOut(dropped int, p condense.Plan) string {
 	var b strings.Builder
+	before := ""
+	if p.More { // nobody counted them
+		before = " and those before"
+	}
 	if dropped > 0 {
-		fmt.Fprintf(&b, "there is no room for %s in this request; ", harness.Count(dropped, "old message"))
+		fmt.Fprintf(&b, "there is no room for %s%s in this request; ", harness.Count(dropped, "old message"), before)
+	}
+	if p.More {
+		return b.String() + "/compact would condense the old part of the conversation, and says first what that takes"
 	}
 	fmt.Fprintf(&b, "/compact would condense the old part of the conversation: %s, about %s", harness.Count(p.Calls, "call"), harness.Count(p.Tokens, "token"))
 	switch {
 	case !p.CostKnown:
 		b.WriteString(", at a price that is not known")
 	case p.Cost > 0:
-		fmt.Fprintf(&b, ", about $%.2f", p.Cost)
+		b.WriteString(", about " + harness.Dollars(p.Cost))
 	}
 	return b.String()
 }

@@ -70,9 +70,10 @@ func TestWhatIsLeftOutIsToldWithThePrice(t *testing.T) {
 		dropped int
 		plan    condense.Plan
 	}{
-		"there is no room for 1,234 old messages in this request; /compact would condense the old part of the conversation: 5 calls, about 61,000 tokens, about $0.42": {1_234, condense.Plan{Calls: 5, Tokens: 61_000, Cost: 0.421, CostKnown: true}},
-		"there is no room for 1 old message in this request; /compact would condense the old part of the conversation: 3 calls, about 900 tokens":                      {1, condense.Plan{Calls: 3, Tokens: 900, CostKnown: true}},
-		"/compact would condense the old part of the conversation: 3 calls, about 900 tokens, at a price that is not known":                                            {0, condense.Plan{Calls: 3, Tokens: 900}},
+		"there is no room for 1,234 old messages in this request; /compact would condense the old part of the conversation: 5 calls, about 61,000 tokens, about $0.42":    {1_234, condense.Plan{Calls: 5, Tokens: 61_000, Cost: 0.421, CostKnown: true}},
+		"there is no room for 1 old message in this request; /compact would condense the old part of the conversation: 3 calls, about 900 tokens":                         {1, condense.Plan{Calls: 3, Tokens: 900, CostKnown: true}},
+		"there is no room for 78 old messages and those before in this request; /compact would condense the old part of the conversation, and says first what that takes": {78, condense.Plan{Calls: 3, Tokens: 900, CostKnown: true, More: true}},
+		"/compact would condense the old part of the conversation: 3 calls, about 900 tokens, at a price that is not known":                                               {0, condense.Plan{Calls: 3, Tokens: 900}},
 	} {
 		if got := leftOut(c.dropped, c.plan); got != want {
 			t.Errorf("told %q, want %q", got, want)

@@ -77,6 +77,9 @@ type Plan struct {
 	// Calls is how many notes are to be written, Tokens what they take, in and
 	// out, and Messages how many messages they stand for.
 	Calls, Tokens, Messages int
+	// More says that there are older messages, which were not given: all of it takes
+	// more than that.
+	More bool
 	// Cost is in USD and means nothing unless CostKnown.
 	Cost      float64
 	CostKnown bool

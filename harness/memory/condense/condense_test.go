@@ -118,3 +118,20 @@ func TestNextWritesANoteForTheOldestMessages(t *testing.T) {
 		t.Errorf("a short conversation gives %v", err)
 	}
 }
+
+// What was not given is not counted as if it were all.
+func TestAPlanSaysThatThereIsMoreThanItCounts(t *testing.T) {
+	t.Parallel()
+	for before, want := range map[int]bool{0: false, 900: true} {
+		rs := records(talk(8, 600)...)
+		for i := range rs {
+			rs[i].Seq += before
+			rs[i].Prev += before
+		}
+		in := memory.In{Session: "s", History: rs, First: before + len(rs) + 1, Turn: []harness.Message{harness.UserText("and now?")}, Info: info(10_000)}
+		p, err := condense.Estimate(in, condense.Options{Model: &writer{}, Info: info(10_000)})
+		if err != nil || p.More != want || want != (p.Calls > condense.MaxUnasked) {
+			t.Errorf("%d messages before: %+v, %v", before, p, err)
+		}
+	}
+}

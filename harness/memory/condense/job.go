@@ -211,7 +211,7 @@ func (j *job) plan() (Plan, error) {
 	}
 	if j.v.Gap {
 		// What was not given takes calls of its own, and more than are made unasked.
-		p.Calls = max(p.Calls, MaxUnasked+1)
+		p.Calls, p.More = max(p.Calls, MaxUnasked+1), true
 	}
 	if !j.o.Asked && p.Calls <= MaxUnasked && !j.worth(p.After) {
 		return j.notWorth()

@@ -168,7 +168,7 @@ func (a *app) tellShrunk(id harness.SessionID, r condense.Report) error {
 		})
 	}
 	if r.Messages > 0 {
-		a.out.line("%s of %s: a note of %s characters stands for them (%s)", harness.Count(r.Messages, "message"), id, harness.Grouped(r.Characters), cost(r.Usage))
+		a.out.line("%s of %s condensed into a note of %s characters (%s)", harness.Count(r.Messages, "message"), id, harness.Grouped(r.Characters), cost(r.Usage))
 	}
 	if r.Cleared > 0 {
 		a.out.line("%s of tools left out in %s", harness.Count(r.Cleared, "result"), id)

@@ -64,8 +64,9 @@ func (a *app) usageCommand() *cobra.Command {
 by model, or by session. Summaries, titles and distilled facts count. Input has the
 cached tokens in it, output the reasoning. A cost is unknown where a model's price
 is; what is known is never a guess. With spending limits: what they leave, where
-the most that calls under way can cost is held back until they are over, and of a
-call that broke off what it is thought to have cost, until the day is.`,
+the most that calls under way can cost is held back until they are over; of a call
+that broke off what it is thought to have cost, and what ephemeral chats cost, is
+held back until the day is over.`,
 		Args: exactly(0, ""),
 	}
 	f := cmd.Flags()

@@ -68,6 +68,7 @@ func TestConfigErrorsNameLineAndRemedy(t *testing.T) {
 		"key sent as another": {text: "[keys]\n\"chat.send\" = \"ctrl+m\"\n", want: []string{`:2: `, "send ctrl+m as enter"}},
 		"address":             {text: "[providers.openai]\nbase_url = \"localhost:1\"\n", want: []string{`:2: "providers.openai.base_url" must be an address such as "https://example.com/v1"`}},
 		"address, no host":    {text: "[providers.openai]\nkind = \"openai\"\nbase_url = \"http://:80/v1\"\n", want: []string{`:3: `}},
+		"window beyond all":   {text: "[models.\"openai/x.5\"]\nwindow = 9223372036854775807\nmax_output = 1000000001\n", want: []string{`:2: "models.openai/x.5.window" must be a whole number of tokens, at most 1,000,000,000`, ":3: "}},
 		"window of zero":      {text: "[models.\"openai/x.5\"]\n\nwindow = 0\n", want: []string{`:3: "models.openai/x.5.window" must be a whole number of tokens, at least 1`}},
 		"negative values":     {text: "[models.\"a/b\"]\nmax_output = -1\ninput_price = -0.5\noutput_price = nan\n", want: []string{`:2: `, ":3: ", ":4: ", "0 if it is free"}},
 		"infinite price":      {text: "[models.\"a/b\"]\ninput_price = inf\n", want: []string{`:2: `}},

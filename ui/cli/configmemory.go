@@ -52,8 +52,8 @@ func (f file) checkMemory(path string, data []byte) error {
 			all = append(all, wrong(keyDistill, fmt.Sprintf("%s, not %q", distillModesText, *d)))
 		}
 	}
-	if n := f.Memory.RecallTokens; n != nil && *n < 1 {
-		all = append(all, wrong(keyRecall, wanted([]string{"recall_tokens"})+", at least 1"))
+	if n := f.Memory.RecallTokens; n != nil && (*n < 1 || *n > maxTokens) {
+		all = append(all, wrong(keyRecall, wanted([]string{"recall_tokens"})+boundsOfTokens(*n)))
 	}
 	return errors.Join(all...)
 }

@@ -61,6 +61,7 @@ func TestMemoryValuesThatMeanNothing(t *testing.T) {
 	for name, c := range map[string]struct{ file, env, flag, want string }{
 		"file":        {file: "[memory]\ndistill = \"always\"\n", want: `config.toml:2: "memory.distill" must be "auto", "ask" or "off", not "always"`},
 		"kind":        {file: "\n[memory]\ndistill = true\n", want: `config.toml:3: "memory.distill" must be "auto", "ask" or "off"`},
+		"all tokens":  {file: "[memory]\nrecall_tokens = 9000000000000000000\n", want: `config.toml:2: "memory.recall_tokens" must be a whole number of tokens, at most 1,000,000,000`},
 		"tokens":      {file: "[memory]\nrecall_tokens = 0\n", want: `config.toml:2: "memory.recall_tokens" must be a whole number of tokens, at least 1`},
 		"key":         {file: "[memory]\ndistil = \"ask\"\n", want: `unknown key "memory.distil"; did you mean distill?`},
 		"environment": {env: "always", want: `CAIRN_DISTILL must be "auto", "ask" or "off", not "always"`},

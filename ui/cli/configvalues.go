@@ -6,6 +6,8 @@ import (
 	"math"
 	"net/url"
 	"strings"
+
+	"cairn/harness"
 )
 
 // checkProviders refuses addresses that no request can go to.
@@ -22,6 +24,18 @@ func (f file) checkProviders(path string, data []byte) error {
 	return errors.Join(all...)
 }
 
+// maxTokens is a number of tokens that nobody needs, with which can still be
+// reckoned.
+const maxTokens = 1_000_000_000
+
+// boundsOfTokens says which bound a number of tokens breaks.
+func boundsOfTokens(n int) string {
+	if n > maxTokens {
+		return ", at most " + harness.Grouped(maxTokens)
+	}
+	return ", at least 1"
+}
+
 // checkModels refuses limits and prices that no model has. A price of zero is
 // one: that of a model that costs nothing.
 func (f file) checkModels(path string, data []byte) error {
@@ -32,8 +46,8 @@ func (f file) checkModels(path string, data []byte) error {
 		})
 	}
 	tokens := func(name, key string, n *int) {
-		if n != nil && *n <= 0 {
-			wrong(name, key, wanted([]string{key})+", at least 1")
+		if n != nil && (*n <= 0 || *n > maxTokens) {
+			wrong(name, key, wanted([]string{key})+boundsOfTokens(*n))
 		}
 	}
 	price := func(name, key string, n *float64) {

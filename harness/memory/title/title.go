@@ -123,16 +123,16 @@ func (t *Titler) name(ctx context.Context, s harness.Session, c call, first []sa
 		return errors.Join(err, held.Failed(ctx, err, size, a.heard()))
 	}
 	ctx = context.WithoutCancel(ctx)
+	if t.Book != nil && a.usage.Input+a.usage.Output > 0 {
+		if err := t.Book(ctx, s.ID, a.model, a.usage); err != nil {
+			return errors.Join(err, held.Settle(ctx, a.usage.Cost)) // no usage tells of it now
+		}
+	}
 	return errors.Join(t.store(ctx, s, a), held.Settle(ctx, 0))
 }
 
-// store books what an answer cost and makes a title of it.
+// store makes a title of an answer.
 func (t *Titler) store(ctx context.Context, s harness.Session, a answer) error {
-	if t.Book != nil && a.usage.Input+a.usage.Output > 0 {
-		if err := t.Book(ctx, s.ID, a.model, a.usage); err != nil {
-			return err
-		}
-	}
 	if a.text == "" && !a.cut {
 		return nil // it has nothing to say, like the model without weights
 	}

@@ -490,6 +490,22 @@ func TestWhatAFailedTitleCostStaysHeld(t *testing.T) {
 	}
 }
 
+func TestATitleThatIsNotBookedStaysHeld(t *testing.T) {
+	t.Parallel()
+	w := open(t, "Travel to Bergen")
+	w.info = model.Info{ID: "test/model", PriceKnown: true, OutputPrice: 1e5}
+	f := &full{}
+	w.t.Budget = &policy.Budget{Spending: f, Limits: harness.SpendingLimits{Day: 1}}
+	w.t.Book = func(context.Context, harness.SessionID, string, harness.Usage) error { return harness.ErrLocked }
+	w.say(t, "How do I get to Bergen?", "By train.")
+	if err := w.t.Session(t.Context(), "s"); !errors.Is(err, harness.ErrLocked) {
+		t.Errorf("what is not booked says %v", err)
+	}
+	if len(f.settled) != 1 || f.settled[0] != 1 {
+		t.Errorf("settled %v", f.settled)
+	}
+}
+
 func TestATitleIsBookedUnderTheModelThatGaveIt(t *testing.T) {
 	t.Parallel()
 	w := open(t, "Travel to Bergen")

@@ -78,12 +78,12 @@ func (s sent) mentions() (string, error) {
 
 // acceptable refuses files that a model does not read, or not so many at once.
 func (s sent) acceptable(ctx context.Context, m Models, model string) error {
-	var images, bytes int64
+	var images, size int64
 	for _, f := range s.files {
 		if f.part.Kind != harness.PartFile {
 			continue
 		}
-		if bytes += f.part.File.Size; f.part.File.Width > 0 {
+		if size += f.part.File.Size; f.part.File.Width > 0 {
 			images++
 		}
 		if err := m.Accepts(ctx, model, f.part.File.MediaType); err != nil {
@@ -93,8 +93,8 @@ func (s sent) acceptable(ctx context.Context, m Models, model string) error {
 	switch {
 	case images > memory.MaxImages:
 		return usage("these are %d images and a request has room for %d; give fewer of them", images, memory.MaxImages)
-	case bytes > memory.MaxFileBytes:
-		return usage("these files have %.1f MB and a request has room for %d MB; give fewer of them", float64(bytes)/(1<<20), memory.MaxFileBytes>>20)
+	case size > memory.MaxFileBytes:
+		return usage("these files have %.1f MB and a request has room for %d MB; give fewer of them", float64(size)/(1<<20), memory.MaxFileBytes>>20)
 	}
 	return nil
 }

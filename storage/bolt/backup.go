@@ -303,7 +303,7 @@ func (d *DB) dropBackups(dir string, today time.Time, keep time.Duration) error 
 		}
 	}
 	// What killed processes left of other copies.
-	for _, half := range []string{compacting + beingMade, migrating + beingMade, rebuilding + beingMade, beingMade} {
+	for _, half := range []string{compacting, compacting + beingMade, migrating + beingMade, rebuilding + beingMade, beingMade} {
 		if err := dropNamed(d.dir, filepath.Base(d.path)+half, today.Add(-staleAfter)); err != nil {
 			return err
 		}

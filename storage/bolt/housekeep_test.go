@@ -132,6 +132,7 @@ func TestHalfMadeCopiesAreRemoved(t *testing.T) {
 		"backups/cairn.db.2026-03-01.new-12": false,
 		"backups/cairn.db.2026-02-20":        true,
 		"backups/cairn.db.2026-02-27":        false,
+		"cairn.db.compacting":                true,
 		"cairn.db.compacting.new-12":         true,
 		"cairn.db.new-12":                    true,
 		"cairn.db.new-mine":                  false,

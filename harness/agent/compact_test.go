@@ -15,6 +15,7 @@ import (
 	"cairn/harness/memory"
 	"cairn/harness/model"
 	"cairn/harness/tool"
+	"cairn/storage/mem"
 )
 
 // small is a model with a window of 4,000 tokens.
@@ -313,7 +314,11 @@ func looking(n int) func(context.Context, model.Request) (model.Reply, error) {
 
 func TestALongTurnIsCondensedWithinItself(t *testing.T) {
 	t.Parallel()
-	p := newParley(t, agent.Options{Tools: busy(t)})
+	facts := mem.New(nil).Facts()
+	if _, _, err := facts.Save(t.Context(), harness.Fact{Text: "Everything is in the attic"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	p := newParley(t, agent.Options{Tools: busy(t), Facts: facts})
 	p.turn = looking(40)
 	if res := p.say("look at everything"); res.Status != harness.RunCompleted || res.Text != "that is all" {
 		t.Fatalf("%+v, %v", res, res.Error)
@@ -328,6 +333,9 @@ func TestALongTurnIsCondensedWithinItself(t *testing.T) {
 		}
 		if n > small().Window-small().MaxOutput {
 			t.Errorf("request %d has %d tokens", i, n)
+		}
+		if !strings.Contains(r.Context, "in the attic") {
+			t.Errorf("request %d is without what was recalled: %s", i, r.Context)
 		}
 	}
 	// What each condensing kept is a message of the turn that calls a tool, and

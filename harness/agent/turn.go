@@ -328,7 +328,7 @@ func (t *Turn) compose(ctx context.Context, c loop.CallModel) (memory.Out, error
 func (t *Turn) in(c loop.CallModel) memory.In {
 	in := memory.In{
 		Session: t.Session, System: t.state.Config().System, Dir: t.Dir, Now: t.Steps.Now(),
-		History: t.History, First: t.First, Pinned: t.Pinned, Condensed: t.state.Condensed(),
+		Question: t.state.Question(), History: t.History, First: t.First, Pinned: t.Pinned, Condensed: t.state.Condensed(),
 		Turn: t.state.Messages(), TurnRecords: t.Numbers.of(t.state), Info: t.info(), MaxOutput: t.reply(c.Grow), Grow: c.Grow, Bare: t.bare,
 	}
 	if t.Condensed != nil {

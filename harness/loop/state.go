@@ -18,6 +18,7 @@ const (
 // State is a run so far. The zero value is a run before its first record.
 type State struct {
 	config   harness.RunConfig
+	question string
 	messages []harness.Message
 	calls    []call
 	unasked  []harness.Pending
@@ -70,6 +71,9 @@ func (s State) Count() int { return len(s.messages) }
 // Config returns the configuration the run began with.
 func (s State) Config() harness.RunConfig { return s.config }
 
+// Question returns the words that the turn began with, also if they were condensed.
+func (s State) Question() string { return s.question }
+
 // Status returns where the run stands.
 func (s State) Status() harness.RunStatus { return s.status }
 
@@ -83,7 +87,10 @@ func (s State) Attempts() int { return s.attempts }
 func (s *State) apply(r Record) {
 	switch r := r.(type) {
 	case Started:
-		*s = State{config: r.Config, status: harness.RunRunning, messages: []harness.Message{r.Message}, files: hasFile(r.Message)}
+		*s = State{
+			config: r.Config, question: r.Message.Text(), status: harness.RunRunning, messages: []harness.Message{r.Message},
+			files: hasFile(r.Message),
+		}
 	case Answered:
 		s.answered(r)
 	case Judged:

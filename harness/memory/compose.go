@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,6 +48,9 @@ type In struct {
 	// Condensed is what this turn condensed last, nil if it did not. What that
 	// took out of the turn itself is not in Turn any more.
 	Condensed *harness.Condensed
+	// Question is what is recalled for where no message of the user is in the context
+	// any more, as this turn condensed its own.
+	Question string
 	// Turn are the messages after History, stored or not, each once. TurnRecords
 	// are their record numbers, 0 or missing where they are not known.
 	Turn        []harness.Message
@@ -102,7 +106,7 @@ func (c *Composer) Compose(ctx context.Context, in In) (Out, error) {
 	if err != nil {
 		return Out{}, fmt.Errorf("compose request of session %s: %w", in.Session, err)
 	}
-	items, recallErr := c.recall(ctx, in, tool.Clip(v.question(), maxQuery))
+	items, recallErr := c.recall(ctx, in, tool.Clip(cmp.Or(v.question(), in.Question), maxQuery))
 	if err := ctx.Err(); err != nil {
 		return Out{}, err
 	}

@@ -208,5 +208,8 @@ func share(tokens, window int64) string {
 	if window <= 0 {
 		return ", of a window that is not known"
 	}
+	if tokens > 0 && tokens*100 < window {
+		return ", less than 1% of the window of " + harness.Grouped(window)
+	}
 	return fmt.Sprintf(", %d%% of the window of %s", tokens*100/window, harness.Grouped(window))
 }

@@ -35,3 +35,22 @@ func TestContextTellsWhatFilledTheWindow(t *testing.T) {
 		t.Errorf("of an unknown window:\n%s", text)
 	}
 }
+
+// Something is never told as nothing.
+func TestAShareOfTheWindow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		tokens, window int64
+		want           string
+	}{
+		{0, 1_000, ", 0% of the window of 1,000"},
+		{9, 1_000, ", less than 1% of the window of 1,000"},
+		{10, 1_000, ", 1% of the window of 1,000"},
+		{1_500, 1_000, ", 150% of the window of 1,000"},
+		{9, 0, ", of a window that is not known"},
+	} {
+		if got := share(c.tokens, c.window); got != c.want {
+			t.Errorf("%d of %d is %q, not %q", c.tokens, c.window, got, c.want)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func TestCutFileIsNamedOrHarmless(t *testing.T) {
 	if len(errs) != 0 {
 		t.Fatalf("the whole file: %v", errs)
 	}
-	rounds := often(t, "CUTS", 24)
+	rounds := often(t, "CUTS", 12)
 	random := rand.New(rand.NewPCG(7, uint64(rounds)))
 	page := os.Getpagesize()
 	found := 0

@@ -230,7 +230,7 @@ func TestFlippedByteIsNamedOrHarmless(t *testing.T) {
 	if len(errs) != 0 {
 		t.Fatalf("the whole file: %v", errs)
 	}
-	flips := often(t, "FLIPS", 50)
+	flips := often(t, "FLIPS", 25)
 	random := rand.New(rand.NewPCG(1, uint64(flips)))
 	found := 0
 	for range flips {

@@ -353,7 +353,7 @@ func TestKilledMaintenanceLosesNothing(t *testing.T) {
 		ok(t, os.Mkdir(filepath.Join(dir, in), 0o700))
 	}
 	random := rand.New(rand.NewPCG(7, 8))
-	for round := range often(t, "KILLS", 20) {
+	for round := range often(t, "KILLS", 8) {
 		killAtName(t, path, 1+random.IntN(40))
 		db, err := bolt.Open(path, bolt.Options{})
 		if err != nil {

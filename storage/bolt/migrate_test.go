@@ -271,7 +271,7 @@ func TestKilledMigrationLeavesTheOldOrTheNew(t *testing.T) {
 	ok(t, err)
 	random := rand.New(rand.NewPCG(1, 2))
 	var old, migrated int
-	for i := range often(t, "KILLS", 15) {
+	for i := range often(t, "KILLS", 8) {
 		path := filepath.Join(t.TempDir(), bolt.FileName)
 		ok(t, os.WriteFile(path, raw, 0o600))
 		c := startChild(t, "migrate", path)
@@ -333,7 +333,7 @@ func TestKillAtEveryWriteOfAMigration(t *testing.T) {
 	raw, err := os.ReadFile(populated(t))
 	ok(t, err)
 	seen := map[bool]int{}
-	stride := 3
+	stride := 7
 	if often(t, "KILLS", 0) > 0 {
 		stride = 1
 	}

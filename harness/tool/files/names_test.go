@@ -15,9 +15,9 @@ import (
 )
 
 // wood makes directories whose names sort differently with a slash behind them.
-func wood(t testing.TB) string {
-	t.Helper()
-	dir := t.TempDir()
+func wood(tb testing.TB) string {
+	tb.Helper()
+	dir := tb.TempDir()
 	for _, name := range []string{
 		"a/b/c/d.go", "a/b-/x", "a/b.txt", "a/b0/y", "a-/z/z.go", "a.md", "a0", "lib/o.o", "lib/.gitignore", "lib/sub/kept.o",
 		"lib/sub/.gitignore", "lib/sub/gone.txt", "build/out/x", ".git/config", ".env", "z/.ssh/id", "z/z",
@@ -25,14 +25,14 @@ func wood(t testing.TB) string {
 		text := map[string]string{"lib/.gitignore": "*.o\n", "lib/sub/.gitignore": "!kept.o\ngone.*\n"}[name]
 		full := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("/build/\n"), 0o644); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return dir
 }
@@ -117,16 +117,16 @@ func BenchmarkNames(b *testing.B) {
 }
 
 // forest makes so many directories with so many files each.
-func forest(t testing.TB, at string, dirs, files int) {
-	t.Helper()
+func forest(tb testing.TB, at string, dirs, files int) {
+	tb.Helper()
 	for d := range dirs {
 		dir := filepath.Join(at, fmt.Sprintf("dir%d", d))
 		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		for f := range files {
 			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%d.go", f)), nil, 0o644); err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 		}
 	}

@@ -188,8 +188,8 @@ func (m Model) sendInstead(r harness.Record, msg harness.Message, e editing) (Mo
 	})
 }
 
-// Instead moves the head to before a record and starts there. If that fails the
-// head goes back to where it was.
+// Instead moves the head to before a record and starts there, with the newest note
+// of what was condensed before. If that fails the head goes back to where it was.
 func Instead(ctx context.Context, d Deps, l harness.Lease, r harness.Record, start func() error) error {
 	was, err := d.Sessions.Get(ctx, l.Session)
 	if err == nil {
@@ -198,7 +198,10 @@ func Instead(ctx context.Context, d Deps, l harness.Lease, r harness.Record, sta
 	if err != nil {
 		return fmt.Errorf("go back to before message %d: %w", r.Seq, err)
 	}
-	if err = start(); err != nil {
+	if err = keepNote(ctx, d.Transcript, l, r, was.Head); err == nil {
+		err = start()
+	}
+	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveFor)
 		defer cancel()
 		err = errors.Join(err, d.Transcript.MoveHead(ctx, l, was.Head))

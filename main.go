@@ -55,6 +55,7 @@ func main() {
 		MigrateStore: migrateStore, RebuildStore: rebuildStore, OpenSnapshots: func(ctx context.Context, address string) (snapshot.Store, error) { return bucket.Open(ctx, address) },
 		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
+			sweep(setup.Now, setup.Log)
 			engine, _, err := p.Engine(s, native(s), setup)
 			return engine, err
 		},

@@ -47,7 +47,7 @@ func advice(e *model.Error) string {
 	case model.KindQuota:
 		return "check the account's credit, or choose another model"
 	case model.KindOverflow:
-		return "start a new chat, or choose a model with a larger window"
+		return "condense the conversation, or choose a model with a larger window"
 	case model.KindNetwork:
 		return "check the connection and the address, then ask again"
 	case model.KindIncomplete, model.KindIdle:

@@ -217,7 +217,9 @@ func (d desk) divider(it item) []string {
 		}
 	}
 	title := o.Rule + o.Rule + " not in context above "
-	out := []string{"", d.fit(paints.Border.On(title + strings.Repeat(o.Rule, max(d.l.width-render.Width(title), 0))))}
+	rest := strings.Repeat(o.Rule, max(d.l.width-render.Width(title), 0))
+	// The words are to be read, the line only to be seen.
+	out := []string{"", d.fit(paints.Border.On(o.Rule+o.Rule) + paints.Muted.On(" not in context above ") + paints.Border.On(rest))}
 	for _, l := range render.Wrap(words, d.l.width) {
 		out = append(out, paints.Muted.On(l))
 	}

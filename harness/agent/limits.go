@@ -214,7 +214,9 @@ func (t *Turn) again(ctx context.Context, c loop.CallModel, was memory.Out, err 
 		if l.guessed {
 			t.refused.guess = l.kept
 		}
-		t.mend(l.text)
+		// Whether there is anything to ask with is not known yet.
+		known, _, _ := strings.Cut(l.text, ";")
+		t.mend(known + "; making room in the conversation")
 		t.recovered(l.reason(), t.learning.repeats, was.Request.MaxOutput)
 		return was, true
 	}

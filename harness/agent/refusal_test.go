@@ -74,7 +74,7 @@ func TestARequestThatCannotShrinkFailsOnce(t *testing.T) {
 		for _, most := range []int{0, 8_000} {
 			a := teach(t, model.Info{ID: "p/m", MaxOutput: most}, passes(0, tooLong(limit)))
 			res := run(t, a.Agent, long(1))
-			if res.Status != harness.RunFailed || res.Error.Kind != string(model.KindOverflow) || !strings.Contains(res.Error.Text, "too long; start a new chat") || len(a.requests) != 1 {
+			if res.Status != harness.RunFailed || res.Error.Kind != string(model.KindOverflow) || !strings.Contains(res.Error.Text, "too long; condense the conversation") || len(a.requests) != 1 {
 				t.Errorf("limit %d, reply %d: %d requests, %+v", limit, most, len(a.requests), res.Error)
 			}
 			// The number that the provider named is true all the same; a guess that
@@ -238,7 +238,7 @@ func TestABrokenStoreOfLimitsEndsNoTurn(t *testing.T) {
 			lines = append(lines, e.Text)
 		}
 	})
-	want := "[what was learned of the model's limits is not used: get is lame the model's limits are not remembered: learn is lame the model's window has 8192 tokens; asking again with less]"
+	want := "[what was learned of the model's limits is not used: get is lame the model's limits are not remembered: learn is lame the model's window has 8192 tokens; making room in the conversation]"
 	if err != nil || res.Text != "well" || fmt.Sprint(lines) != want {
 		t.Errorf("%+v, %v, told %q", res, err, lines)
 	}

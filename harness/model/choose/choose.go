@@ -131,11 +131,6 @@ func attempt(m model.Model, info model.Info, provider string) model.Model {
 	return model.Waiting{Next: model.Known{Next: model.Idle{Next: m, Provider: provider}, Info: info}}
 }
 
-// Decorated puts around a bare model what every one of them needs.
-func Decorated(m model.Model, info model.Info, provider string) model.Model {
-	return model.Retry{Next: attempt(m, info, provider)}
-}
-
 func (e Env) filled() Env {
 	if e.Getenv == nil {
 		e.Getenv = func(string) string { return "" }

@@ -49,7 +49,7 @@ func (f *fixture) reopen() { f.Stores = f.Reopen() }
 
 func (f *fixture) acquire(id harness.SessionID) harness.Lease {
 	f.t.Helper()
-	l, err := f.Owners.Acquire(f.ctx(), harness.Session{ID: id, Dir: "/work"}, harness.Holder{})
+	l, err := f.Owners.Acquire(f.ctx(), harness.Session{ID: id, Dir: "/home/ada"}, harness.Holder{})
 	f.must(err)
 	return l
 }
@@ -63,7 +63,7 @@ func (f *fixture) start(l harness.Lease, id harness.RunID, text string) harness.
 }
 
 func (f *fixture) run(id harness.RunID) harness.Run {
-	return harness.Run{ID: id, Engine: "test", Config: harness.RunConfig{Agent: "a@1", Model: "p/m"}, Host: "h", Dir: "/work"}
+	return harness.Run{ID: id, Engine: "test", Config: harness.RunConfig{Agent: "a@1", Model: "p/m"}, Host: "h", Dir: "/home/ada"}
 }
 
 func begun(text string) run.Entry {

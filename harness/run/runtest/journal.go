@@ -65,7 +65,7 @@ func testCreate(t *testing.T, f *fixture) {
 	if len(entries) != 1 || entries[0].Seq != 1 || entries[0].Record != 1 || entries[0].Message.Text() != "hello" {
 		t.Fatalf("entries %+v", entries)
 	}
-	if s := f.session(); s.OpenRun != "r" || s.OpenStatus != harness.RunRunning || s.Messages != 1 || s.Title != "hello" || s.Dir != "/work" {
+	if s := f.session(); s.OpenRun != "r" || s.OpenStatus != harness.RunRunning || s.Messages != 1 || s.Title != "hello" || s.Dir != "/home/ada" {
 		t.Fatalf("session %+v", s)
 	}
 	record, err := f.Transcript.Record(f.ctx(), "s", 1)

@@ -255,20 +255,20 @@ func TestWhatIsSentWithAMessage(t *testing.T) {
 
 func TestPastedPathsAreNamedFromTheWorkingDirectory(t *testing.T) {
 	t.Parallel()
-	s := shelf{"docs/a b.txt": text("a b.txt", 5), "/work/docs/a b.txt": text("a b.txt", 5), "/other/c.txt": text("c.txt", 5)}
+	s := shelf{"docs/a b.txt": text("a b.txt", 5), "/home/ada/docs/a b.txt": text("a b.txt", 5), "/other/c.txt": text("c.txt", 5)}
 	tray := NewTray(t.Context(), s.files())
 	for paste, want := range map[string]string{
-		"/work/docs/a b.txt":                   `@"docs/a b.txt" `,
-		"'/work/docs/a b.txt' /other/c.txt":    `@"docs/a b.txt" @/other/c.txt `,
-		"/other/c.txt /other/missing.txt":      "",
-		"/work/":                               "",
-		"/other/c.txt and what else there is":  "",
-		"file:///work/docs/a%20b.txt":          `@"docs/a b.txt" `,
-		"/working/docs/a.txt":                  "",
-		"/work/docs/a b.txt\r\n/other/c.txt\n": `@"docs/a b.txt" @/other/c.txt `,
+		"/home/ada/docs/a b.txt":                   `@"docs/a b.txt" `,
+		"'/home/ada/docs/a b.txt' /other/c.txt":    `@"docs/a b.txt" @/other/c.txt `,
+		"/other/c.txt /other/missing.txt":          "",
+		"/home/ada/":                               "",
+		"/other/c.txt and what else there is":      "",
+		"file:///home/ada/docs/a%20b.txt":          `@"docs/a b.txt" `,
+		"/home/adam/docs/a.txt":                    "",
+		"/home/ada/docs/a b.txt\r\n/other/c.txt\n": `@"docs/a b.txt" @/other/c.txt `,
 	} {
 		got := ""
-		if look := tray.Pasted(paste, "/work", func(text string) { got = text }); look != nil {
+		if look := tray.Pasted(paste, "/home/ada", func(text string) { got = text }); look != nil {
 			look()
 		}
 		if got != want {

@@ -111,6 +111,20 @@ type Run struct {
 	// Pending are the decisions that the run waits for, or will wait for once an
 	// interrupted one goes on. Only [Engine].Get fills it in; it is never stored.
 	Pending []Pending `json:"pending,omitempty"`
+
+	// The rest is about a run that is kept elsewhere ([Run.Away]); it is filled in
+	// on reading by its engine and never stored.
+
+	// Worker is who drives it, nil if nobody does.
+	Worker *Holder `json:"worker,omitempty"`
+	// Waits says why a run that is to go on is driven by nobody: "no worker has
+	// taken it", or why those that looked at it refused.
+	Waits string `json:"waits,omitempty"`
+	// Unfetched counts the entries that its session was not handed over yet.
+	Unfetched int `json:"unfetched,omitempty"`
+	// Unreachable says why its engine could not be asked: what is told of the run
+	// is what was handed over.
+	Unreachable string `json:"unreachable,omitempty"`
 }
 
 // Result is how a run ended or stands.
@@ -146,6 +160,9 @@ const (
 	// EventToolStart and EventToolResult frame a tool.
 	EventToolStart  EventType = "tool_start"
 	EventToolResult EventType = "tool_result"
+	// EventUnclaimed says in Text that nobody has taken the run for some seconds,
+	// and why; resuming it drives it here.
+	EventUnclaimed EventType = "unclaimed"
 	// EventWaiting is a sign of life from something slow.
 	EventWaiting EventType = "waiting"
 	// EventRetry says that a call will be made again after a wait, or at once with
@@ -211,6 +228,9 @@ const (
 	ResumeRetry ResumeHow = "retry"
 	// ResumeDrop ends the run as cancelled; the half answer stays in history.
 	ResumeDrop ResumeHow = "drop"
+	// ResumeClose ends the run as cancelled because another message follows; the
+	// half answer stays in the context.
+	ResumeClose ResumeHow = "close"
 	// ResumeDecided is how a run goes on after the decisions that it waited
 	// for; only [Engine].Decide uses it.
 	ResumeDecided ResumeHow = "decided"

@@ -37,6 +37,11 @@ type Entry struct {
 	Status harness.RunStatus  `json:"status,omitempty"`
 	Stop   harness.StopReason `json:"stop,omitempty"`
 	Error  *harness.RunError  `json:"error,omitempty"`
+	// Effects are changes to the long-term memory that a store which has the
+	// conversation carries out in the entry's transaction. It keeps none of them:
+	// what they led to are the facts and notes, and one that cannot be carried out
+	// any more is left out.
+	Effects []harness.Effect `json:"effects,omitempty"`
 	// Usage is what the entry's step used; it is added to the run, the session
 	// and the day.
 	Usage harness.Usage `json:"usage,omitzero"`

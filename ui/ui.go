@@ -28,10 +28,13 @@ import (
 )
 
 // Deps are what the program is made of. Search, Facts, Notes, Inbox, Ledger,
-// Distill, Title, Export, Plan, Compact, Picture, Artifact, Grants, Rules, CheckRule, Tools, User, Keys, Notices, Told and
-// HelpNotes may be left out.
+// Distill, Title, Export, Plan, Compact, Picture, Artifact, Grants, Rules, CheckRule, Tools, User, Keys, Notices, Told,
+// Remote and HelpNotes may be left out.
 type Deps struct {
-	Engine     harness.Engine
+	Engine harness.Engine
+	// Remote is the engine's other side if runs may be kept elsewhere; nil means
+	// that all of them are driven in this process.
+	Remote     harness.Remote
 	Transcript harness.Transcript
 	Sessions   harness.Sessions
 	Owners     harness.Owners
@@ -215,7 +218,7 @@ func (m Model) chatDeps() chat.Deps {
 // chatDeps are the parts of a chat that need no screen.
 func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
-		Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
+		Engine: d.Engine, Remote: d.Remote, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
 		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: d.Files,
 		Plan: d.Plan, Compact: d.Compact, Picture: d.Picture, Artifact: d.Artifact, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,

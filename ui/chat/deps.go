@@ -63,10 +63,13 @@ type ToolLine struct {
 }
 
 // Deps are what chats need of the rest of the program. All fields but
-// Facts, Notes, Inbox, Distill, Title, Export, Plan, Compact, Picture, Artifact,
-// Files, Keys, User and Tools are required.
+// Remote, Facts, Notes, Inbox, Distill, Title, Export, Plan, Compact, Picture,
+// Artifact, Files, Keys, User and Tools are required.
 type Deps struct {
-	Engine     harness.Engine
+	Engine harness.Engine
+	// Remote is the other side of the engine if runs may be kept elsewhere; nil
+	// means that all of them are driven in this process.
+	Remote     harness.Remote
 	Transcript harness.Transcript
 	Sessions   Sessions
 	Owners     harness.Owners

@@ -68,6 +68,10 @@ type Effect struct {
 	Note       *Note       `json:"note,omitempty"`
 	NoteEdit   *NoteEdit   `json:"note_edit,omitempty"`
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
+	// Failed says in a sentence for people why it was left out. It is filled in by
+	// the store that has the conversation, in the entry that appending returns, and
+	// never stored.
+	Failed string `json:"failed,omitempty"`
 }
 
 // NewIDPrefix begins the name of a fact or note that has no id yet, because the

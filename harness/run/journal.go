@@ -39,8 +39,9 @@ type Entry struct {
 	Error  *harness.RunError  `json:"error,omitempty"`
 	// Effects are changes to the long-term memory that a store which has the
 	// conversation carries out in the entry's transaction. It keeps none of them:
-	// what they led to are the facts and notes, and one that cannot be carried out
-	// any more is left out.
+	// what they led to are the facts and notes. One that cannot be carried out any
+	// more is left out; the entry that Append and Create return has only those, with
+	// [harness.Effect] Failed saying why.
 	Effects []harness.Effect `json:"effects,omitempty"`
 	// Usage is what the entry's step used; it is added to the run, the session
 	// and the day.
@@ -85,4 +86,13 @@ type Journal interface {
 	// Prune removes the closed runs that ended before the time, and returns how
 	// many. Conversations are never touched.
 	Prune(ctx context.Context, before time.Time) (int, error)
+}
+
+// Pruner is a [Journal] that can also keep a number of closed runs and remove the
+// others.
+type Pruner interface {
+	// PruneRuns removes closed runs and returns how many. A run that is kept
+	// elsewhere too is closed here only once all of it was handed over, so Force
+	// says nothing.
+	PruneRuns(ctx context.Context, p Prune) (int, error)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cairn/harness"
@@ -79,6 +80,9 @@ type DB struct {
 	// process names the lock file that says that this process lives, once it
 	// is needed. It is guarded by gate.
 	process harness.SessionID
+
+	// store is the id in the file as it was last opened.
+	store atomic.Pointer[string]
 
 	// cut and searched are for the search index.
 	cut      cut
@@ -181,6 +185,10 @@ func (d *DB) Close() error {
 	d.dropHeld()
 	return d.closeHandle()
 }
+
+// ID returns the id of the store, which stays as long as the file, also through
+// copies of it.
+func (d *DB) ID() string { return *d.store.Load() }
 
 // Path returns the path of the file.
 func (d *DB) Path() string { return d.path }

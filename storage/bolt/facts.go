@@ -72,21 +72,26 @@ func (f *Facts) History(ctx context.Context, id string) ([]harness.Fact, error) 
 func (f *Facts) Used(ctx context.Context, ids ...string) error {
 	return f.v.d.update(ctx, "count the use of facts", func(t *tx) error {
 		for _, id := range ids {
-			have, err := f.v.find(t, id)
-			if errors.Is(err, harness.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			have.Item.Uses++
-			have.Item.LastUsed = t.now
-			if err := f.v.rewrite(t, have); err != nil {
+			if err := f.use(t, id); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// use counts a use of a fact that is there.
+func (f *Facts) use(t *tx, id string) error {
+	have, err := f.v.find(t, id)
+	if errors.Is(err, harness.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	have.Item.Uses++
+	have.Item.LastUsed = t.now
+	return f.v.rewrite(t, have)
 }
 
 // Notes keeps the notes of a file.

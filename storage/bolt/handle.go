@@ -119,6 +119,7 @@ func (d *DB) openLocked(ctx context.Context) (err error) {
 		return err
 	}
 	f, err := d.checkFormat()
+	d.store.Store(&f.Store)
 	if err != nil || d.asIs || f.Schema == d.schema() {
 		return err
 	}

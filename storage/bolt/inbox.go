@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"cairn/harness"
@@ -103,101 +102,7 @@ func (v *Inbox) Reopen(ctx context.Context, id string) (harness.Suggestion, erro
 }
 
 func (t *tx) inbox() rules.Inbox {
-	return rules.Inbox{Tray: tray{t}, Facts: factShelf{t, t.d.Facts().v}, Now: t.now}
-}
-
-// factShelf are the facts in a transaction.
-type factShelf struct {
-	t *tx
-	v shelf[harness.Fact]
-}
-
-// Get implements [rules.FactShelf].
-func (s factShelf) Get(id string) (harness.Fact, error) {
-	f, err := s.v.find(s.t, id)
-	if err != nil {
-		return harness.Fact{}, err
-	}
-	return f.Item, nil
-}
-
-// Revision implements [rules.FactShelf].
-func (s factShelf) Revision(id string, n int) (harness.Fact, error) {
-	f, err := s.v.find(s.t, id)
-	if err != nil {
-		return harness.Fact{}, err
-	}
-	older, err := s.v.olderRevisions(f)
-	if err == nil && (n < 1 || n > len(older)) {
-		err = fmt.Errorf("version %d of %s: %w", n, id, harness.ErrNotFound)
-	}
-	if err != nil {
-		return harness.Fact{}, err
-	}
-	return older[n-1], nil
-}
-
-// Same implements [rules.FactShelf].
-func (s factShelf) Same(f harness.Fact) (string, error) {
-	other, err := s.v.twin(s.t, f, "")
-	if err != nil || other == nil {
-		return "", err
-	}
-	return other.id, nil
-}
-
-// Forgotten implements [rules.FactShelf].
-func (s factShelf) Forgotten() (map[string]bool, error) {
-	trash, err := s.t.root("trash")
-	if err != nil {
-		return nil, err
-	}
-	kind, ok := trash.sub(s.v.kind.Name)
-	if !ok {
-		return nil, nil
-	}
-	texts := map[string]bool{}
-	err = kind.each(nil, func(key, _ []byte) (bool, error) {
-		if len(key) <= 8 {
-			return false, s.t.d.damaged(place(kind.path, key), "the key is too short")
-		}
-		f, err := s.v.find(s.t, string(key[8:]))
-		if err != nil {
-			return false, err
-		}
-		texts[rules.SameText(f.Item.Text)] = true
-		return true, nil
-	})
-	return texts, err
-}
-
-// Save implements [rules.FactShelf].
-func (s factShelf) Save(fact harness.Fact) (harness.Fact, error) {
-	have, err := s.v.saved(s.t, fact, "")
-	if err == nil && have == nil {
-		have, err = s.v.add(s.t, fact)
-	}
-	if err != nil {
-		return harness.Fact{}, err
-	}
-	return have.Item, nil
-}
-
-// Edit implements [rules.FactShelf].
-func (s factShelf) Edit(id string, edit func(*harness.Fact)) (harness.Fact, error) {
-	return s.v.revise(s.t, id, edit)
-}
-
-// Forget implements [rules.FactShelf].
-func (s factShelf) Forget(id string) (harness.Fact, error) {
-	f, err := s.v.find(s.t, id)
-	if err == nil {
-		err = s.v.discard(s.t, f)
-	}
-	if err != nil {
-		return harness.Fact{}, err
-	}
-	return f.Item, nil
+	return rules.Inbox{Tray: tray{t}, Facts: factShelf{txShelf[harness.Fact]{t, t.d.Facts().v}}, Now: t.now}
 }
 
 // numberOfSuggestion returns the number in an id in its only form.

@@ -10,7 +10,10 @@ import (
 	"cairn/storage/internal/rules"
 )
 
-var _ run.Journal = (*Journal)(nil)
+var (
+	_ run.Journal = (*Journal)(nil)
+	_ run.Pruner  = (*Journal)(nil)
+)
 
 // Journal keeps the runs of a file, each within its session.
 type Journal struct{ d *DB }

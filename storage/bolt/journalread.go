@@ -220,75 +220,97 @@ func (t *tx) allRefs(where bucket) ([]runRef, error) {
 	return refs, err
 }
 
-// Prune implements [run.Journal]. It works in slices, so that others get their
-// turn.
+// Prune implements [run.Journal].
 func (j *Journal) Prune(ctx context.Context, before time.Time) (int, error) {
+	return j.PruneRuns(ctx, run.Prune{Before: before})
+}
+
+// PruneRuns implements [run.Pruner]. It works in slices, so that others get their
+// turn.
+func (j *Journal) PruneRuns(ctx context.Context, p run.Prune) (int, error) {
 	var refs []runRef
 	err := j.d.view(ctx, "prune runs", func(t *tx) error {
 		var err error
 		refs, err = t.runRefs(harness.RunFilter{})
 		return err
 	})
-	pruned := 0
+	pruned, kept := 0, 0
 	for ; err == nil && len(refs) > 0; refs = refs[min(pruneSlice, len(refs)):] {
-		n := 0
+		n, closed := 0, 0
 		err = j.d.update(ctx, "prune runs", func(t *tx) error {
-			n = 0
+			n, closed = 0, 0
 			for _, ref := range refs[:min(pruneSlice, len(refs))] {
-				gone, err := t.pruneRun(ref, before)
+				gone, stays, err := t.pruneRun(ref, p, kept+closed)
 				if err != nil {
 					return err
 				}
 				if gone {
 					n++
 				}
+				if stays {
+					closed++
+				}
 			}
 			return nil
 		})
 		if err == nil {
-			pruned += n
+			pruned, kept = pruned+n, kept+closed
 		}
 	}
 	return pruned, err
 }
 
-// pruneRun removes a run if it is closed and ended before the time.
-func (t *tx) pruneRun(ref runRef, before time.Time) (bool, error) {
+// pruneRun removes a run if it is closed and p says so, of which so many newer ones
+// are kept. It reports whether the run is gone, or is closed and stays.
+func (t *tx) pruneRun(ref runRef, p run.Prune, newer int) (gone, stays bool, err error) {
 	where, err := t.root("where")
 	if err != nil || !where.has(whereRun(ref.id)) {
-		return false, err // pruned by somebody else meanwhile
+		return false, false, err // pruned by somebody else meanwhile
 	}
 	r, err := t.findRun(ref.id)
-	if err != nil || !r.info.Status.Closed() || !r.info.Updated.Before(before) {
-		return false, err
+	if err != nil || !r.info.Status.Closed() {
+		return false, false, err
+	}
+	if !rules.Prunes(p, r.info.Run, newer) {
+		return false, true, nil
+	}
+	return true, false, r.remove()
+}
+
+// remove removes a run for good.
+func (r *runBucket) remove() error {
+	t, id := r.t, r.info.ID
+	where, err := t.root("where")
+	if err != nil {
+		return err
 	}
 	c, err := t.counters()
 	if err != nil {
-		return false, err
+		return err
 	}
 	runs, err := r.s.must("runs")
 	if err != nil {
-		return false, err
+		return err
 	}
-	if err := runs.drop(string(ref.id)); err != nil {
-		return false, err
+	if err := runs.drop(string(id)); err != nil {
+		return err
 	}
-	if err := where.del(whereRun(ref.id)); err != nil {
-		return false, err
+	if err := where.del(whereRun(id)); err != nil {
+		return err
 	}
 	if r.info.Request != "" {
 		requests, err := r.s.must("requests")
 		if err != nil {
-			return false, err
+			return err
 		}
 		if err := requests.del(requestKey(r.info.Request)); err != nil {
-			return false, err
+			return err
 		}
 	}
 	c.Runs--
 	r.s.info.Runs--
-	if r.s.info.LastRun == ref.id {
+	if r.s.info.LastRun == id {
 		r.s.info.LastRun, r.s.info.LastCursor = "", 0
 	}
-	return true, r.s.save()
+	return r.s.save()
 }

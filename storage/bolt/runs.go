@@ -219,6 +219,9 @@ func (r *runBucket) add(entries []run.Entry) ([]run.Entry, error) {
 		if err := r.put(logKey(e.Seq), rules.Apart(e)); err != nil {
 			return nil, err
 		}
+		if e.Effects, err = r.carryOut(e.Effects); err != nil {
+			return nil, err
+		}
 		if r.info.Streaming && rules.DropsPartial(e) {
 			r.info.Streaming = false
 			if err := r.del(keyPartial); err != nil {
@@ -243,7 +246,7 @@ func (r *runBucket) shown() (harness.Run, error) {
 		}
 		out.Partial = &p
 	}
-	if out.Status == harness.RunRunning {
+	if out.Status == harness.RunRunning && !out.Away() {
 		_, alive, err := r.t.owner(out.Session, r.s.info.Generation)
 		if err != nil {
 			return out, err

@@ -176,21 +176,24 @@ func (v shelf[T]) save(ctx context.Context, item T, key string) (stored T, creat
 		return stored, false, fmt.Errorf("save a %s: %w", v.kind.Name, err)
 	}
 	err = v.d.update(ctx, "save a "+v.kind.Name, func(t *tx) error {
-		created = false
-		have, err := v.saved(t, item, key)
-		if err != nil {
-			return err
-		}
-		if have == nil {
-			created = true
-			if have, err = v.add(t, item); err != nil {
-				return err
-			}
-		}
-		stored = have.Item
-		return v.remember(t, key, have.id)
+		stored, created, err = v.keepAs(t, item, key)
+		return err
 	})
-	return stored, created, err
+	return stored, created && err == nil, err
+}
+
+// keepAs stores an item, unless one was stored under the key or one counts as one
+// with it.
+func (v shelf[T]) keepAs(t *tx, item T, key string) (stored T, created bool, err error) {
+	have, err := v.saved(t, item, key)
+	if err == nil && have == nil {
+		created = true
+		have, err = v.add(t, item)
+	}
+	if err != nil {
+		return stored, false, err
+	}
+	return have.Item, created, v.remember(t, key, have.id)
 }
 
 // all reads every item.

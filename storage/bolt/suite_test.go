@@ -55,6 +55,7 @@ func (r *reopener) runStores() runtest.Stores {
 	db := r.open()
 	return runtest.Stores{
 		Journal: db.Journal(), Owners: db.Owners(), Sessions: db.Sessions(), Transcript: db.Transcript(),
+		Facts: db.Facts(), Notes: db.Notes(), Inbox: db.Inbox(),
 		Advance: r.clock.Add, Reopen: r.runStores,
 	}
 }

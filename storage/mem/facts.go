@@ -58,13 +58,18 @@ func (f *Facts) History(ctx context.Context, id string) ([]harness.Fact, error) 
 func (f *Facts) Used(ctx context.Context, ids ...string) error {
 	return f.v.st.change(ctx, "count the use of facts", func() error {
 		for _, id := range ids {
-			if have := f.v.shelf.items[id]; have != nil {
-				have.item.Uses++
-				have.item.LastUsed = f.v.st.now()
-			}
+			f.use(id)
 		}
 		return nil
 	})
+}
+
+// use counts a use of a fact that is there.
+func (f *Facts) use(id string) {
+	if have := f.v.shelf.items[id]; have != nil {
+		have.item.Uses++
+		have.item.LastUsed = f.v.st.now()
+	}
 }
 
 // Notes keeps the notes of a store.

@@ -19,7 +19,7 @@ type Inbox struct{ st *Store }
 func (st *Store) Inbox() *Inbox { return &Inbox{st} }
 
 func (v *Inbox) rules() rules.Inbox {
-	return rules.Inbox{Tray: tray{v.st}, Facts: factShelf{v.st.Facts().v}, Now: v.st.now()}
+	return rules.Inbox{Tray: tray{v.st}, Facts: factShelf{txShelf[harness.Fact]{v.st.Facts().v}}, Now: v.st.now()}
 }
 
 // Put implements [harness.Inbox].
@@ -161,68 +161,4 @@ func (y tray) Keyed(key string) (string, bool, error) {
 func (y tray) Remember(key, id string) error {
 	y.st.suggestionKeys[key] = id
 	return nil
-}
-
-// factShelf are the facts of a store whose lock is held.
-type factShelf struct{ v view[harness.Fact] }
-
-// Get implements [rules.FactShelf].
-func (s factShelf) Get(id string) (harness.Fact, error) {
-	have, err := s.v.find(id)
-	if err != nil {
-		return harness.Fact{}, err
-	}
-	return clone(have.item)
-}
-
-// Revision implements [rules.FactShelf].
-func (s factShelf) Revision(id string, n int) (harness.Fact, error) {
-	have, err := s.v.find(id)
-	if err == nil && (n < 1 || n > len(have.older)) {
-		err = fmt.Errorf("version %d of %s: %w", n, id, harness.ErrNotFound)
-	}
-	if err != nil {
-		return harness.Fact{}, err
-	}
-	return clone(have.older[n-1])
-}
-
-// Same implements [rules.FactShelf].
-func (s factShelf) Same(f harness.Fact) (string, error) {
-	if have := s.v.same(f, ""); have != nil {
-		return have.item.ID, nil
-	}
-	return "", nil
-}
-
-// Forgotten implements [rules.FactShelf].
-func (s factShelf) Forgotten() (map[string]bool, error) {
-	texts := map[string]bool{}
-	for _, have := range s.v.shelf.items {
-		if have.item.State == harness.StateTrashed {
-			texts[rules.SameText(have.item.Text)] = true
-		}
-	}
-	return texts, nil
-}
-
-// Save implements [rules.FactShelf].
-func (s factShelf) Save(f harness.Fact) (harness.Fact, error) {
-	have, _ := s.v.keep(f)
-	return clone(have.item)
-}
-
-// Edit implements [rules.FactShelf].
-func (s factShelf) Edit(id string, edit func(*harness.Fact)) (harness.Fact, error) {
-	return s.v.revise(id, edit)
-}
-
-// Forget implements [rules.FactShelf].
-func (s factShelf) Forget(id string) (harness.Fact, error) {
-	have, err := s.v.find(id)
-	if err != nil {
-		return harness.Fact{}, err
-	}
-	s.v.discard(have)
-	return clone(have.item)
 }

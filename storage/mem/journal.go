@@ -10,7 +10,10 @@ import (
 	"cairn/storage/internal/rules"
 )
 
-var _ run.Journal = (*Journal)(nil)
+var (
+	_ run.Journal = (*Journal)(nil)
+	_ run.Pruner  = (*Journal)(nil)
+)
 
 // Journal keeps the runs of a store.
 type Journal struct{ st *Store }
@@ -25,6 +28,14 @@ type draftSession struct {
 	runs    map[harness.RunID]*storedRun
 	usage   []modelUsage
 	files   []rules.Bytes
+	// effects are the entries that change the memory, as they are returned.
+	effects []effect
+}
+
+// effect is an entry with effects and its run.
+type effect struct {
+	run   *storedRun
+	entry *run.Entry
 }
 
 type modelUsage struct {
@@ -75,12 +86,15 @@ func (d *draftSession) add(id harness.RunID, after int, entries []run.Entry) ([]
 		// The log of the stored run must not see a new entry before commit.
 		r.log = append(r.log[:len(r.log):len(r.log)], rules.Apart(e))
 		added = append(added, e)
+		if len(e.Effects) > 0 {
+			d.effects = append(d.effects, effect{r, &added[len(added)-1]})
+		}
 	}
 	return added, nil
 }
 
-// commit makes the changes, which can fail at the files alone: nothing is changed
-// then.
+// commit makes the changes, which can fail at the files alone, as what is kept in
+// memory cannot be damaged: nothing is changed then.
 func (d *draftSession) commit() error {
 	if err := d.st.keepArtifacts(d.s, d.files); err != nil {
 		return err
@@ -94,17 +108,15 @@ func (d *draftSession) commit() error {
 			d.s.requests[r.run.Request] = id
 		}
 	}
-	day := d.st.now().Local().Format(time.DateOnly)
 	for _, u := range d.usage {
-		if u.usage == (harness.Usage{}) {
-			continue
-		}
-		if d.st.usage[day] == nil {
-			d.st.usage[day] = map[string]harness.Usage{}
-		}
-		d.st.usage[day][u.model] = d.st.usage[day][u.model].Add(u.usage)
+		d.st.book(u.model, u.usage)
 	}
 	d.st.wrote(d.s)
+	for _, e := range d.effects {
+		if err := d.st.carryOut(e.run.log, e.entry); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -311,12 +323,8 @@ func (j *Journal) List(ctx context.Context, f harness.RunFilter) ([]harness.Run,
 	}
 	j.st.mu.Lock()
 	defer j.st.mu.Unlock()
-	all := map[harness.RunID]*storedRun{}
-	for id, s := range j.st.runs {
-		all[id] = s.runs[id]
-	}
 	var list []harness.Run
-	for _, r := range sorted(all, func(a, b *storedRun) int { return b.number - a.number }) {
+	for _, r := range j.st.newestRuns() {
 		if !rules.MatchRun(r.run, f) {
 			continue
 		}
@@ -333,19 +341,38 @@ func (j *Journal) List(ctx context.Context, f harness.RunFilter) ([]harness.Run,
 
 // Prune implements [run.Journal].
 func (j *Journal) Prune(ctx context.Context, before time.Time) (int, error) {
+	return j.PruneRuns(ctx, run.Prune{Before: before})
+}
+
+// PruneRuns implements [run.Pruner].
+func (j *Journal) PruneRuns(ctx context.Context, p run.Prune) (int, error) {
 	pruned := 0
 	err := j.st.change(ctx, "prune runs", func() error {
-		for id, s := range j.st.runs {
-			r := s.runs[id].run
-			if !r.Status.Closed() || !r.Updated.Before(before) {
+		kept := 0
+		for _, r := range j.st.newestRuns() {
+			if !r.run.Status.Closed() {
 				continue
 			}
-			delete(s.runs, id)
-			delete(s.requests, r.Request)
-			delete(j.st.runs, id)
+			if !rules.Prunes(p, r.run, kept) {
+				kept++
+				continue
+			}
+			s := j.st.runs[r.run.ID]
+			delete(s.runs, r.run.ID)
+			delete(s.requests, r.run.Request)
+			delete(j.st.runs, r.run.ID)
 			pruned++
 		}
 		return nil
 	})
 	return pruned, err
+}
+
+// newestRuns returns all runs, newest first.
+func (st *Store) newestRuns() []*storedRun {
+	all := map[harness.RunID]*storedRun{}
+	for id, s := range st.runs {
+		all[id] = s.runs[id]
+	}
+	return sorted(all, func(a, b *storedRun) int { return b.number - a.number })
 }

@@ -24,6 +24,7 @@ const Engine = "mem"
 
 // Store is one store in memory. Make it with [New].
 type Store struct {
+	id  string
 	now func() time.Time
 
 	mu       sync.Mutex
@@ -59,6 +60,7 @@ func New(now func() time.Time) *Store {
 		now = time.Now //nolint:forbidigo // the real clock, where none is given
 	}
 	return &Store{
+		id:             harness.NewID(),
 		now:            now,
 		sessions:       map[harness.SessionID]*session{},
 		owners:         map[harness.SessionID]*ownership{},
@@ -72,6 +74,9 @@ func New(now func() time.Time) *Store {
 		notes:          newShelf[harness.Note]("n"),
 	}
 }
+
+// ID returns the id of the store, which no other store has.
+func (st *Store) ID() string { return st.id }
 
 // Abandon makes the store look as if the process that used it had died: nobody
 // owns anything any more, and nothing else changes.

@@ -38,6 +38,7 @@ func openJournal(*testing.T) runtest.Stores {
 	stores = func() runtest.Stores {
 		return runtest.Stores{
 			Journal: st.Journal(), Owners: st.Owners(), Sessions: st.Sessions(), Transcript: st.Transcript(),
+			Facts: st.Facts(), Notes: st.Notes(), Inbox: st.Inbox(),
 			Advance: clock.Add,
 			Reopen:  func() runtest.Stores { st.Abandon(); return stores() },
 		}

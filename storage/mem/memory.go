@@ -50,17 +50,25 @@ func (v view[T]) save(ctx context.Context, item T, key string) (out T, created b
 		return out, false, fmt.Errorf("save a %s: %w", v.kind.Name, err)
 	}
 	err = v.st.change(ctx, "save a "+v.kind.Name, func() error {
-		have := v.shelf.items[v.shelf.keys[key]]
-		if key == "" || have == nil {
-			have, created = v.keep(item)
-		}
-		if key != "" {
-			v.shelf.keys[key] = *v.kind.Common(&have.item).ID
-		}
+		var have *shelved[T]
+		have, created = v.keepAs(item, key)
 		out, err = clone(have.item)
 		return err
 	})
 	return out, created, err
+}
+
+// keepAs stores an item, unless one was stored under the key or one counts as one
+// with it.
+func (v view[T]) keepAs(item T, key string) (have *shelved[T], created bool) {
+	have = v.shelf.items[v.shelf.keys[key]]
+	if key == "" || have == nil {
+		have, created = v.keep(item)
+	}
+	if key != "" {
+		v.shelf.keys[key] = *v.kind.Common(&have.item).ID
+	}
+	return have, created
 }
 
 // keep stores an item, unless an active one counts as one with it.

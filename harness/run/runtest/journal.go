@@ -19,6 +19,10 @@ type Stores struct {
 	Owners     harness.Owners
 	Sessions   harness.Sessions
 	Transcript harness.Transcript
+	// Facts, Notes and Inbox are the long-term memory of the same store.
+	Facts harness.Facts
+	Notes harness.Notes
+	Inbox harness.Inbox
 	// Reopen opens the same store again as another process would after the
 	// first one died.
 	Reopen func() Stores
@@ -42,9 +46,15 @@ func TestJournal(t *testing.T, open func(t *testing.T) Stores) {
 		"the bytes of files are kept apart":             testFiles,
 		"a lost lease writes nothing":                   testLost,
 		"a run whose owner died is interrupted":         testInterrupted,
+		"a run kept elsewhere is never interrupted":     testAway,
 		"usage adds up":                                 testUsage,
 		"lists are newest first":                        testList,
 		"pruning leaves conversations alone":            testPrune,
+		"a number of closed runs is kept":               testKeep,
+		"effects on the memory are carried out":         testEffects,
+		"what cannot be carried out is told":            testLeftOut,
+		"what a run saved elsewhere has a name":         testNamed,
+		"effects and their entry are one":               testEffectsAtOnce,
 		"long system prompts are kept":                  testSystem,
 		"what is not there":                             testMissing,
 	} {

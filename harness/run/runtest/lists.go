@@ -104,6 +104,32 @@ func testPrune(t *testing.T, f *fixture) {
 	f.must(err)
 }
 
+func testKeep(t *testing.T, f *fixture) {
+	l := f.acquire("s")
+	for _, id := range []harness.RunID{"r0", "r1", "r2", "r3"} {
+		f.start(l, id, "hello")
+		f.append(l, id, 1, status(harness.RunCompleted))
+		f.Advance(time.Hour)
+	}
+	f.start(f.acquire("other"), "open", "hello")
+	prune := func(p run.Prune, want int) {
+		t.Helper()
+		n, err := f.Journal.(run.Pruner).PruneRuns(f.ctx(), p)
+		f.must(err)
+		if n != want {
+			t.Errorf("%+v removes %d runs, want %d", p, n, want)
+		}
+	}
+	prune(run.Prune{}, 0)
+	prune(run.Prune{Keep: 4}, 0)
+	prune(run.Prune{Keep: 3}, 1)
+	_, err := f.Journal.Get(f.ctx(), "r0")
+	f.want(err, harness.ErrNotFound)
+	prune(run.Prune{Keep: 2, Before: f.get("r2").Updated.Add(time.Minute)}, 2)
+	f.get("r3")
+	f.get("open")
+}
+
 func testSystem(t *testing.T, f *fixture) {
 	l := f.acquire("s")
 	system := strings.Repeat("Be brief. ", 1000)

@@ -109,6 +109,32 @@ func testLost(t *testing.T, f *fixture) {
 	}
 }
 
+// testAway says nothing of who drives a run that its engine keeps.
+func testAway(t *testing.T, f *fixture) {
+	l := f.acquire("s")
+	away := f.run("r")
+	away.Engine = "postgres://db.example:5432/cairn"
+	_, _, err := f.Journal.Create(f.ctx(), l, away, begun("hello"))
+	f.must(err)
+	f.must(f.Owners.Release(f.ctx(), l))
+	f.reopen()
+	list, err := f.Journal.List(f.ctx(), harness.RunFilter{Unfinished: true})
+	f.must(err)
+	for _, r := range append(list, f.get("r")) {
+		if r.Interrupted || r.Status != harness.RunRunning || r.Engine != away.Engine || !r.Away() {
+			t.Errorf("run %+v", r)
+		}
+	}
+	if s := f.session(); len(list) != 1 || s.OpenRun != "r" || s.OpenStatus != harness.RunRunning {
+		t.Errorf("%d unfinished runs, session %+v", len(list), s)
+	}
+	l = f.acquire("s")
+	f.append(l, "r", 1, answer("hi"), status(harness.RunCompleted))
+	if s := f.session(); s.OpenRun != "" || f.tail() != "hello | hi" {
+		t.Errorf("session %+v, conversation %q", s, f.tail())
+	}
+}
+
 func testInterrupted(t *testing.T, f *fixture) {
 	l := f.acquire("s")
 	f.start(l, "r", "hello")

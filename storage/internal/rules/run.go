@@ -78,9 +78,9 @@ func recordOf(e run.Entry) (*harness.Record, error) {
 	}
 }
 
-// Apart returns the entry without what the conversation keeps of it.
+// Apart returns the entry without what the conversation and the memory keep of it.
 func Apart(e run.Entry) run.Entry {
-	e.Message, e.Condensed = nil, nil
+	e.Message, e.Condensed, e.Effects = nil, nil, nil
 	return e
 }
 
@@ -129,9 +129,10 @@ func UsageModel(r harness.Run, e run.Entry) string {
 }
 
 // Interrupted reports whether a run of a session at a generation, whose owner
-// lives or not, is stored as running and driven by nobody.
+// lives or not, is stored as running and driven by nobody. Of a run that is kept
+// elsewhere only its engine knows.
 func Interrupted(r harness.Run, generation int, alive bool) bool {
-	return r.Status == harness.RunRunning && (!alive || r.Driver != generation)
+	return r.Status == harness.RunRunning && !r.Away() && (!alive || r.Driver != generation)
 }
 
 // EntriesApart does for the messages of entries what [RecordsApart] does for those
@@ -171,4 +172,10 @@ func ClosingsApart(closes []run.Closing) (apart []run.Closing, files []Bytes, er
 		apart[i].Entries, files = entries, append(files, more...)
 	}
 	return apart, files, nil
+}
+
+// Prunes reports whether p removes a closed run, of which so many newer ones are
+// kept.
+func Prunes(p run.Prune, r harness.Run, newer int) bool {
+	return r.Updated.Before(p.Before) || p.Keep > 0 && newer >= p.Keep
 }

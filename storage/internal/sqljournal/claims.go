@@ -1,0 +1,372 @@
+package sqljournal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cairn/harness"
+	"cairn/harness/run"
+	"cairn/storage/internal/rules"
+)
+
+// prepared is a submission as it is stored: the bytes of its files apart.
+type prepared struct {
+	run.Submission
+	files []rules.Bytes
+}
+
+func prepare(s run.Submission) (prepared, error) {
+	p := prepared{Submission: s}
+	if s.Run.ID == "" {
+		return p, fmt.Errorf("a run needs an id")
+	}
+	first, files, err := rules.EntriesApart([]run.Entry{s.First})
+	if err != nil {
+		return p, err
+	}
+	history, more, err := rules.RecordsApart(s.Carried.History)
+	if err != nil {
+		return p, err
+	}
+	pinned, most, err := rules.RecordsApart(s.Carried.Pinned)
+	if err != nil {
+		return p, err
+	}
+	p.First, p.Carried.History, p.Carried.Pinned = first[0], history, pinned
+	p.files = slices.Concat(files, more, most)
+	own, err := named(s.Artifacts)
+	p.files = append(p.files, own...)
+	return p, err
+}
+
+func named(artifacts [][]byte) ([]rules.Bytes, error) {
+	var files []rules.Bytes
+	for _, data := range artifacts {
+		b, err := rules.NewBytes(data)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, b)
+	}
+	return files, nil
+}
+
+// Submit implements [run.Claims].
+func (q *Queue) Submit(ctx context.Context, s run.Submission, h harness.Holder) (run.Claim, error) {
+	op := "submit run " + string(s.Run.ID)
+	p, err := prepare(s)
+	if err != nil {
+		return run.Claim{}, fmt.Errorf("%s: %w", op, err)
+	}
+	var claim run.Claim
+	err = q.seated(ctx, op, func(tx Tx, seats *seating) error {
+		if err := q.insert(ctx, tx, p); err != nil {
+			return err
+		}
+		if claim = (run.Claim{}); s.Here {
+			if claim, err = q.take(ctx, tx, seats, row{id: s.Run.ID}, h); err != nil {
+				return err
+			}
+		}
+		return tx.Changed(ctx, s.Run.ID)
+	})
+	return claim, err
+}
+
+// insert adds a run whose session has its first entry.
+func (q *Queue) insert(ctx context.Context, tx Tx, p prepared) error {
+	id, now := p.Run.ID, q.now().UTC()
+	r := rules.NewRun(p.Run, p.Run.Session, now)
+	first := p.First
+	first.Seq, first.Record = 1, p.Run.First
+	if first.At.IsZero() {
+		first.At = now
+	}
+	if first.Status != "" {
+		r.Status = first.Status
+	}
+	stored := r
+	stored.First, stored.Status, stored.Usage = p.Run.First, "", harness.Usage{}
+	stored.Worker, stored.Waits, stored.Pending, stored.Unreachable, stored.Unfetched = nil, "", nil, "", 0
+	about, err := encode(infoPlace(id), info{Run: stored, Needs: p.Carried.Needs})
+	if err != nil {
+		return err
+	}
+	st, err := encode(statePlace(id), state{Stop: first.Stop, Error: first.Error, Usage: first.Usage})
+	if err != nil {
+		return err
+	}
+	n, err := q.exec(ctx, tx, `INSERT INTO runs (id, store, session, host, status, closed, last_entry, acknowledged, updated, asked,
+		generation, held, broken, held_until, holder, info, state)
+		VALUES (?, ?, ?, ?, ?, ?, 1, 1, ?, '', 0, 0, 0, 0, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		string(id), p.Carried.Store, string(r.Session), p.Carried.Needs.Host, string(r.Status), bit(r.Status.Closed()),
+		now.UnixMicro(), []byte{}, about, st)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return harness.ErrExists
+	}
+	carried, err := encode(carriedPlace(id), p.Carried)
+	if err != nil {
+		return err
+	}
+	if _, err := q.exec(ctx, tx, `INSERT INTO carried (run, data) VALUES (?, ?)`, string(id), carried); err != nil {
+		return err
+	}
+	if err := q.putArtifacts(ctx, tx, id, p.files); err != nil {
+		return err
+	}
+	return q.putEntry(ctx, tx, id, first)
+}
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// row is what of a run decides who may have it.
+type row struct {
+	id           harness.RunID
+	session      harness.SessionID
+	generation   int
+	held, broken bool
+	// due says that the lease lasts.
+	due    bool
+	rests  bool
+	holder []byte
+}
+
+// claimable are the columns of a row.
+const claimable = `id, session, status, generation, held, broken, holder`
+
+func scanRow(rows Rows) (row, error) {
+	var id, session, status string
+	var generation, held, broken, due int64
+	var holder []byte
+	err := rows.Scan(&id, &session, &status, &generation, &held, &broken, &holder, &due)
+	return row{
+		id: harness.RunID(id), session: harness.SessionID(session), generation: int(generation), held: held != 0, broken: broken != 0,
+		due: due != 0, rests: harness.RunStatus(status) != harness.RunRunning, holder: holder,
+	}, err
+}
+
+// take claims a run, whoever has it.
+func (q *Queue) take(ctx context.Context, tx Tx, seats *seating, r row, h harness.Holder) (run.Claim, error) {
+	c := run.Claim{Run: r.id, Generation: r.generation + 1, Holder: h, Broken: r.held || r.broken}
+	holder, err := encode(holderPlace(r.id), h)
+	if err != nil {
+		return c, err
+	}
+	// Nothing is stored as driven by somebody who does not have the seat.
+	if err := seats.take(r.id, c.Generation); err != nil {
+		return c, err
+	}
+	if r.held {
+		seats.leave(r.id, r.generation)
+	}
+	asked := ""
+	if r.rests {
+		asked = ", asked = ''" // it was asked of a driver that is gone
+	}
+	var ends int64
+	ok, err := q.one(ctx, tx, `UPDATE runs SET generation = ?, held = 1, broken = ?, holder = ?, held_until = `+q.nextLease()+asked+`
+		WHERE id = ? AND generation = ? RETURNING held_until`,
+		[]any{int64(c.Generation), bit(c.Broken), holder, string(r.id), int64(r.generation)}, &ends)
+	if err == nil && !ok {
+		err = harness.ErrNotFound
+	}
+	c.Until = until(ends)
+	return c, err
+}
+
+// candidates are the rows of the runs that are to go on, oldest first, of which
+// some may be driven by the living if seats tell that.
+func (q *Queue) candidates(ctx context.Context, tx Tx, host string, skip []harness.RunID, lock string) ([]row, error) {
+	var rows []row
+	where, limit, args := "", "", []any{host}
+	if q.dialect.Clock != "" {
+		where, limit = ` AND (held = 0 OR held_until <= `+q.dialect.Clock+`)`, ` LIMIT 1`
+	}
+	if len(skip) > 0 {
+		where += ` AND id NOT IN (?` + strings.Repeat(", ?", len(skip)-1) + `)`
+		for _, id := range skip {
+			args = append(args, string(id))
+		}
+	}
+	err := q.each(ctx, tx, `SELECT `+claimable+`, 0 FROM runs WHERE status = 'running' AND (host = '' OR host = ?)`+where+
+		` ORDER BY number`+limit+lock, args, func(r Rows) error {
+		one, err := scanRow(r)
+		rows = append(rows, one)
+		return err
+	})
+	return rows, err
+}
+
+// free returns the first of the candidates that nobody living has.
+func (q *Queue) free(rows []row) (row, bool, error) {
+	for _, r := range rows {
+		if r.held {
+			if alive, err := q.alive(r.id, r.generation, false); err != nil {
+				return r, false, err
+			} else if alive {
+				continue
+			}
+		}
+		return r, true, nil
+	}
+	return row{}, false, nil
+}
+
+// Next implements [run.Claims].
+func (q *Queue) Next(ctx context.Context, h harness.Holder, host string, skip []harness.RunID) (run.Claim, error) {
+	const op = "look for a run to drive"
+	var claim run.Claim
+	find := func(tx Tx, lock string) (row, error) {
+		rows, err := q.candidates(ctx, tx, host, skip, lock)
+		if err != nil {
+			return row{}, err
+		}
+		r, ok, err := q.free(rows)
+		if err == nil && !ok {
+			err = harness.ErrNotFound
+		}
+		return r, err
+	}
+	if q.dialect.SkipLocked == "" {
+		// Whoever looks in vain does not keep others from writing.
+		if err := q.read(ctx, op, func(tx Tx) error { _, err := find(tx, ""); return err }); err != nil {
+			return claim, err
+		}
+	}
+	err := q.seated(ctx, op, func(tx Tx, seats *seating) error {
+		r, err := find(tx, q.dialect.SkipLocked)
+		if err != nil {
+			return err
+		}
+		if claim, err = q.take(ctx, tx, seats, r, h); err != nil {
+			return err
+		}
+		return tx.Changed(ctx, r.id)
+	})
+	return claim, err
+}
+
+// Claim implements [run.Claims].
+func (q *Queue) Claim(ctx context.Context, id harness.RunID, h harness.Holder) (run.Claim, error) {
+	return q.claim(ctx, id, h, false)
+}
+
+// Force claims a run also if a living process has it: that one's next write is
+// [harness.ErrLost].
+func (q *Queue) Force(ctx context.Context, id harness.RunID, h harness.Holder) (run.Claim, error) {
+	return q.claim(ctx, id, h, true)
+}
+
+func (q *Queue) claim(ctx context.Context, id harness.RunID, h harness.Holder, force bool) (run.Claim, error) {
+	var claim run.Claim
+	err := q.seated(ctx, "claim run "+string(id), func(tx Tx, seats *seating) error {
+		r, err := q.find(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if r.held && !force {
+			alive, err := q.alive(id, r.generation, r.due)
+			if err != nil {
+				return err
+			}
+			if alive {
+				return q.heldBy(r)
+			}
+		}
+		if claim, err = q.take(ctx, tx, seats, r, h); err != nil {
+			return err
+		}
+		return tx.Changed(ctx, id)
+	})
+	return claim, err
+}
+
+// heldBy says who drives a run.
+func (q *Queue) heldBy(r row) error {
+	held := &harness.HeldError{Session: r.session}
+	if err := decode(holderPlace(r.id), r.holder, &held.Holder); err != nil {
+		return err
+	}
+	return held
+}
+
+// find reads the row of a run to change it.
+func (q *Queue) find(ctx context.Context, tx Tx, id harness.RunID) (row, error) {
+	var r row
+	found := false
+	err := q.each(ctx, tx, `SELECT `+claimable+`, `+q.leased()+` FROM runs WHERE id = ?`+q.dialect.Lock, []any{string(id)}, func(rows Rows) error {
+		found = true
+		var err error
+		r, err = scanRow(rows)
+		return err
+	})
+	if err == nil && !found {
+		err = harness.ErrNotFound
+	}
+	return r, err
+}
+
+// Renew implements [run.Claims].
+func (q *Queue) Renew(ctx context.Context, c run.Claim) (run.Ask, error) {
+	op := "renew the claim of run " + string(c.Run)
+	var asked string
+	args := []any{string(c.Run), int64(c.Generation)}
+	const where = ` WHERE id = ? AND generation = ? AND held = 1`
+	ask := func(tx Tx, statement string) error {
+		ok, err := q.one(ctx, tx, statement, args, &asked)
+		if err == nil && !ok {
+			err = q.lost(ctx, tx, c)
+		}
+		return err
+	}
+	if q.dialect.Clock == "" {
+		err := q.read(ctx, op, func(tx Tx) error { return ask(tx, `SELECT asked FROM runs`+where) })
+		return run.Ask(asked), err
+	}
+	err := q.write(ctx, op, func(tx Tx) error {
+		return ask(tx, `UPDATE runs SET held_until = `+q.nextLease()+where+` RETURNING asked`)
+	})
+	return run.Ask(asked), err
+}
+
+// Release implements [run.Claims].
+func (q *Queue) Release(ctx context.Context, c run.Claim, refused string) error {
+	return q.seated(ctx, "give back run "+string(c.Run), func(tx Tx, seats *seating) error {
+		seats.leave(c.Run, c.Generation)
+		n, err := q.exec(ctx, tx, `UPDATE runs SET held = 0, held_until = 0, holder = ?,
+			asked = CASE WHEN status = 'running' THEN asked ELSE '' END WHERE id = ? AND generation = ? AND held = 1`,
+			[]byte{}, string(c.Run), int64(c.Generation))
+		if err != nil || n == 0 {
+			return err
+		}
+		if err := q.refuse(ctx, tx, c.Run, refused); err != nil {
+			return err
+		}
+		return tx.Changed(ctx, c.Run)
+	})
+}
+
+// maxRefusal bounds the reason of a refusal, in bytes.
+const maxRefusal = 1000
+
+// refuse notes why a run was given back, or forgets why it was before.
+func (q *Queue) refuse(ctx context.Context, tx Tx, id harness.RunID, reason string) error {
+	if reason == "" {
+		_, err := q.exec(ctx, tx, `DELETE FROM refusals WHERE run = ?`, string(id))
+		return err
+	}
+	reason = strings.ToValidUTF8(strings.ReplaceAll(reason[:min(len(reason), maxRefusal)], "\x00", ""), "")
+	_, err := q.exec(ctx, tx, `INSERT INTO refusals (run, reason, at) VALUES (?, ?, ?)
+		ON CONFLICT (run, reason) DO UPDATE SET at = excluded.at`, string(id), reason, q.now().UnixMicro())
+	return err
+}

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -239,84 +236,6 @@ func TestResumeKeepsTheHalfAnswer(t *testing.T) {
 	s3 := loop.Fold(append([]loop.Record{started()}, loop.Resume(s, harness.ResumeRetry, p, "p/m")...)...)
 	if got := len(s3.Messages()); got != 1 {
 		t.Errorf("%d messages in context after retry, want the question alone", got)
-	}
-}
-
-// frozen are samples of each record; their stored form must never change.
-func frozen() []loop.Record {
-	at := started()
-	at.Config.MaxSteps = 7
-	return []loop.Record{
-		at, answer(harness.StopTools, "t"),
-		loop.Answered{Stop: harness.StopEmpty, Usage: harness.Usage{Input: 3, Output: 2}, Attempt: 2},
-		loop.Judged{CallID: "r_1_1", Permission: "deny", Rule: "x", Reason: "y"},
-		loop.Began{CallID: "r_1_1", Repeatable: true},
-		ended("r_1_1"),
-		loop.Noted{Reason: "empty_reply", Message: harness.UserText("go on")},
-		loop.Cut{Message: harness.AssistantText("half"), Off: true},
-		loop.Resumed{How: harness.ResumeRetry},
-		loop.Rested{Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{Kind: "auth", Text: "no key"}},
-		loop.Judged{
-			CallID: "r_1_1", Permission: "ask", Rule: "tool", Reason: "y", Sequential: true, Unasked: true,
-			Proposal: &harness.Proposal{
-				Kind: harness.ProposalEdit, Subject: "/a", Body: "b", Diff: "+c", Added: 1, Removed: 2, About: []string{"d"},
-				Why: "e", Choices: []string{"f"}, State: "g", Session: "h", Always: "i",
-			},
-			Digest: "j", Tool: "k",
-		},
-		loop.Decided{CallID: "r_1_1", Approved: true, Digest: "j", Reason: "l", By: "ada", Scope: harness.ScopeSession, Rule: "h"},
-		loop.Resolved{CallID: "r_1_1", How: harness.DecideRetry, By: "ada"},
-		loop.Judged{CallID: "r_1_1", Permission: "deny", Reason: "y", Impossible: true, Tool: "k"},
-		loop.Condensed{
-			Condensed: harness.Condensed{
-				Note: "they met", Kept: 3, In: "s", Pruned: &harness.Origin{Session: "s", Record: 2}, Pins: []harness.Origin{{Record: 1}},
-				Messages: 4, Dropped: 2, Cleared: 1, Before: 900, After: 90, Model: "p/m", Focus: "names", Asked: true,
-			},
-			Turn: 2, More: true, Fruitless: true,
-		},
-		loop.Uncondensed{Reason: "the summary was empty"},
-	}
-}
-
-func TestStoredFormIsFrozen(t *testing.T) {
-	t.Parallel()
-	var lines []string
-	for _, r := range frozen() {
-		e, err := loop.Encode(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		line, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, string(line))
-	}
-	path := filepath.Join("testdata", "records.jsonl")
-	if os.Getenv("UPDATE_FROZEN") != "" {
-		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, line := range strings.Split(strings.TrimSpace(string(want)), "\n") {
-		if i >= len(lines) || line != lines[i] {
-			t.Fatalf("record %d is stored as\n%s\nwas\n%s", i, lines[min(i, len(lines)-1)], line)
-		}
-		var e loop.Encoded
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
-		r, err := loop.Decode(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, _ := loop.Encode(r); !reflect.DeepEqual(again.Kind, e.Kind) || string(again.Data) != string(e.Data) || !reflect.DeepEqual(again.Condensed, e.Condensed) {
-			t.Errorf("record %d does not round-trip", i)
-		}
 	}
 }
 

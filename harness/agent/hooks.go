@@ -63,7 +63,7 @@ func (t *Turn) enter(ctx context.Context, s loop.State) error {
 	if w.queue == nil {
 		w.queue = hook.NewQueue(t.Steps.Hooks, t.Steps.Log)
 	}
-	if w.on() {
+	if w.on() && !t.Begun {
 		w.add(t.started())
 	}
 	return t.starts(ctx)

@@ -55,6 +55,10 @@ func (t *Turn) exec(ctx context.Context, calls []harness.ToolCall) error {
 	if err := t.put(ctx, harness.Usage{}, records...); err != nil {
 		return err
 	}
+	if t.single.only {
+		t.single.began = true
+		return nil
+	}
 	return t.gather(ctx, ready)
 }
 

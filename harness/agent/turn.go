@@ -92,6 +92,8 @@ type Turn struct {
 	// Told is what was told of the session by other turns of the process; nil is
 	// nothing.
 	Told *Told
+	// Begun says that this goes on with a stretch of which hooks were told the start.
+	Begun bool
 	// Soft, if set, ends before Drive's context: model calls stop with it at
 	// once, a tool that runs may finish. It must be derived from that context.
 	Soft context.Context
@@ -108,9 +110,10 @@ type Turn struct {
 	forced  bool
 	refused *refusal
 	// bare says that the files from before the turn are only named from now on.
-	bare  bool
-	watch watch
-	ext   extended
+	bare   bool
+	watch  watch
+	ext    extended
+	single single
 }
 
 // half is the half answer that is under way: written by the stream, read by
@@ -170,18 +173,11 @@ func (t *Turn) State() loop.State { return t.state }
 // only if ctx ended or a record could not be stored; every failure of the turn
 // itself is in the final state.
 func (t *Turn) Drive(ctx context.Context, s loop.State) error {
-	t.state = s
-	if t.Soft == nil {
-		t.Soft = ctx
-	}
-	if t.Told == nil {
-		t.Told = new(Told)
-	}
-	if err := t.enter(ctx, s); err != nil {
+	if err := t.resume(ctx, s); err != nil {
 		return t.failed(ctx, err)
 	}
 	cmd := s.Next()
-	for {
+	for !t.single.over(cmd) {
 		if err := t.Soft.Err(); err != nil && !over(cmd) {
 			return err
 		}
@@ -209,6 +205,7 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 		}
 		cmd = t.state.Next()
 	}
+	return nil
 }
 
 // over reports whether the turn is complete but for the record that says so: a
@@ -245,6 +242,7 @@ func (t *Turn) put(ctx context.Context, u harness.Usage, records ...loop.Record)
 		t.state, _ = loop.Step(t.state, r)
 		t.Numbers = t.Numbers.Step(before, t.state, stored[len(stored)-len(records)+i].Record)
 	}
+	t.single.put(all)
 	t.kept(stored, all)
 	return nil
 }

@@ -67,7 +67,6 @@ func main() {
 			return cli.NewModels(p.Environment(setup)), nil
 		},
 		Chat: p.openChat, Plain: p.openPlain, Themes: themes.Names, Actions: actions, Tools: standard.Names,
-		Engines: []string{bolt.Engine},
 	})
 	stop()
 	os.Exit(code)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
+	"cairn/harness/run"
 	"cairn/ui/render"
 )
 
@@ -234,14 +235,19 @@ func (a *app) setup() (Setup, error) {
 	if err != nil {
 		return Setup{}, err
 	}
-	engine := a.flags.engine
-	if engine == "" && len(a.wire.Engines) > 0 {
-		engine = a.wire.Engines[0]
-	}
 	return Setup{
-		Config: c, DataDir: c.Dir, Engine: engine, Ephemeral: a.flags.ephemeral, Distill: c.distillFor(a.flags.ephemeral), Interactive: a.interactive,
+		Config: c, DataDir: c.Dir, Engine: a.engineFor(c), Ephemeral: a.flags.ephemeral, Distill: c.distillFor(a.flags.ephemeral), Interactive: a.interactive,
 		Getenv: a.s.Getenv, Now: a.s.Now, Log: log,
 	}, nil
+}
+
+// engineFor is what keeps the runs of this start: what is not to be kept at all
+// goes nowhere else either, whatever is configured.
+func (a *app) engineFor(c Config) run.Address {
+	if a.flags.ephemeral {
+		return run.Address{Kind: run.KindBbolt, Text: string(run.KindBbolt), Name: string(run.KindBbolt)}
+	}
+	return c.Engine
 }
 
 // models opens the catalogue.

@@ -9,11 +9,11 @@ import (
 // subcommands are the commands below the root, in the order of the help.
 func (a *app) subcommands() []*cobra.Command {
 	all := []*cobra.Command{
-		a.sessionsCommand(), a.searchCommand(), a.factsCommand(), a.notesCommand(), a.memoryCommand(), a.runsCommand(), a.usageCommand(), a.permissionsCommand(),
+		a.sessionsCommand(), a.searchCommand(), a.factsCommand(), a.notesCommand(), a.memoryCommand(), a.runsCommand(), a.workerCommand(), a.usageCommand(), a.permissionsCommand(),
 		a.modelsCommand(), a.themesCommand(), a.configCommand(), a.dbCommand(), a.doctorCommand(),
 		completionCommand(a), manCommand(a), eventsTopic(), rulesTopic(),
 	}
-	for _, name := range []string{"worker", "mcp"} {
+	for _, name := range []string{"mcp"} {
 		all = append(all, reserved(name))
 	}
 	return all

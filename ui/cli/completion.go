@@ -8,6 +8,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/memory/distill"
+	"cairn/harness/run"
 )
 
 // completionCommand is `cairn completion`.
@@ -53,7 +54,8 @@ func (a *app) completeFlags(root *cobra.Command) error {
 		distillFlag: cobra.FixedCompletions([]string{string(distill.Auto), string(distill.Ask), string(distill.Off)}, cobra.ShellCompDirectiveNoFileComp),
 		"approve":   cobra.FixedCompletions(approveModes(), cobra.ShellCompDirectiveNoFileComp),
 		"allow":     a.completeRule, "deny": a.completeRule,
-		"engine": cobra.FixedCompletions(a.wire.Engines, cobra.ShellCompDirectiveNoFileComp),
+		keyEngine: completeEngine,
+		keyDrive:  cobra.FixedCompletions(drives(), cobra.ShellCompDirectiveNoFileComp),
 	} {
 		if err := root.RegisterFlagCompletionFunc(flag, complete); err != nil {
 			return err
@@ -124,6 +126,23 @@ func (a *app) completeRule(cmd *cobra.Command, _ []string, start string) ([]stri
 		}
 		return a.wire.Tools(), nil
 	})
+}
+
+// completeEngine completes the kinds of engines, behind which something else
+// follows, and files after sqlite:, where the shell splits no words.
+func completeEngine(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	var fit []string
+	for _, k := range []struct{ text, about string }{
+		{string(run.KindBbolt), "the store of the conversations"},
+		{string(run.KindSQLite) + ":", "the path of a file"},
+		{string(run.KindPostgres) + "://", "host and database"},
+		{string(run.KindTemporal) + "://", "host, port and namespace"},
+	} {
+		if strings.HasPrefix(k.text, start) {
+			fit = append(fit, cobra.CompletionWithDesc(k.text, k.about))
+		}
+	}
+	return fit, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 func (a *app) themeNames() []string {

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"cairn/harness"
 	"cairn/harness/memory"
 	"cairn/harness/memory/distill"
+	"cairn/harness/run"
 )
 
 // Config is the settled configuration of one start. What a session has set for
@@ -38,6 +40,14 @@ type Config struct {
 	Spending harness.SpendingLimits
 	// Fallback are the models that stand in for one that fails, in order.
 	Fallback []string
+	// Engine keeps runs. Its Text may hold a password and is in no output.
+	Engine run.Address
+	// Drive says who drives the runs of an engine that workers can reach, AnyHost
+	// that any machine may, though they have tools that work on one.
+	Drive   Drive
+	AnyHost bool
+	// Lease is how long a driver that is not heard of keeps its run.
+	Lease time.Duration
 	// Dir holds the store.
 	Dir string
 	// Providers and Models are what the user's file says of them, by name.
@@ -133,6 +143,10 @@ func settings() []setting {
 		{key: keySpendSession, env: "CAIRN_SPENDING_SESSION", def: "0"},
 		{key: keySpendDay, env: "CAIRN_SPENDING_DAY", def: "0"},
 		{key: keyFallback, env: "CAIRN_FALLBACK"},
+		{key: keyEngine, env: "CAIRN_ENGINE", def: string(run.KindBbolt)},
+		{key: keyDrive, env: "CAIRN_DRIVE", def: string(DriveHere)},
+		{key: keyAnyHost, def: "false", bool: true},
+		{key: keyLease, env: "CAIRN_LEASE", def: DefaultLease.String()},
 		{key: "dir", env: "CAIRN_DIR"},
 	}
 }
@@ -176,7 +190,7 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
 	c.Mouse, c.Plain = c.values["mouse"].Value == "true", c.values["plain"].Value == "true"
 	c.NoMemory, c.Title = c.values["no_memory"].Value == "true", TitleMode(c.values[keyTitle].Value)
-	if err := errors.Join(c.settleMemory(), c.settleSpending()); err != nil {
+	if err := errors.Join(c.settleMemory(), c.settleSpending(), c.settleEngine(s)); err != nil {
 		return c, err
 	}
 	if err := c.settleSystem(s); err != nil {
@@ -205,6 +219,10 @@ func flagOf(key string) string {
 		return "no-mouse"
 	case keyDistill:
 		return distillFlag
+	case keyAnyHost:
+		return anyHostFlag
+	case keyLease:
+		return leaseFlag
 	}
 	return strings.ReplaceAll(key, "_", "-")
 }

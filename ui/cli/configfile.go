@@ -39,6 +39,9 @@ type file struct {
 	Chat        *chatTable        `toml:"chat"`
 	Spending    *spendingTable    `toml:"spending"`
 	Fallback    []string          `toml:"fallback"`
+	Engine      *string           `toml:"engine"`
+	Drive       *string           `toml:"drive"`
+	Worker      *workerTable      `toml:"worker"`
 
 	// Keys is RawKeys, checked; plain are the plain keys that are set.
 	Keys  map[string]KeyList `toml:"-"`
@@ -47,7 +50,7 @@ type file struct {
 
 // tables are the keys that are allowed below each table of a configuration.
 func tables() map[string][]string {
-	top := []string{"providers", "models", "keys", "permissions", "tools", "memory", "chat", "spending"}
+	top := []string{"providers", "models", "keys", "permissions", "tools", "memory", "chat", "spending", "worker"}
 	for _, k := range settings() {
 		if !strings.Contains(k.key, ".") {
 			top = append(top, k.key)
@@ -63,6 +66,7 @@ func tables() map[string][]string {
 		"memory":      {"distill", "recall_tokens"},
 		"chat":        {"title"},
 		"spending":    {"session", "day"},
+		"worker":      {"any_host", "lease"},
 	}
 }
 
@@ -137,7 +141,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 	}
 	err = errors.Join(
 		f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data), f.checkPermissions(path, data), f.checkTools(path, data),
-		f.checkMemory(path, data), f.checkChat(path, data), f.checkSpending(path, data),
+		f.checkMemory(path, data), f.checkChat(path, data), f.checkSpending(path, data), f.checkEngine(path, data),
 	)
 	if err != nil {
 		return f, err
@@ -150,7 +154,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 func (f file) plainValues() map[string]string {
 	plain := map[string]string{}
 	for key, v := range map[string]*string{
-		"model": f.Model, "system": f.System, "system_file": f.SystemFile, "theme": f.Theme, "dir": f.Dir,
+		"model": f.Model, "system": f.System, "system_file": f.SystemFile, "theme": f.Theme, "dir": f.Dir, keyEngine: f.Engine, keyDrive: f.Drive,
 	} {
 		if v != nil {
 			plain[key] = *v
@@ -164,6 +168,7 @@ func (f file) plainValues() map[string]string {
 	f.Memory.plainValues(plain)
 	f.Chat.plainValues(plain)
 	f.Spending.plainValues(plain)
+	f.Worker.plainValues(plain)
 	if f.Fallback != nil {
 		plain[keyFallback] = strings.Join(f.Fallback, ", ")
 	}
@@ -181,7 +186,7 @@ func (f file) harmless(path string, data []byte) error {
 	}
 	for key, set := range map[string]bool{
 		"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil, "tools": f.Tools != nil, "memory": f.Memory != nil,
-		"chat": f.Chat != nil, "spending": f.Spending != nil,
+		"chat": f.Chat != nil, "spending": f.Spending != nil, "worker": f.Worker != nil,
 	} {
 		if set {
 			return notByProject(path, lineOf(data, "["+key), key)
@@ -290,15 +295,21 @@ func wanted(key toml.Key) string {
 		return "a table, such as [" + key[0] + ".NAME]"
 	case "session", "day":
 		return limitText
+	case keyEngine:
+		return "an address in quotes: bbolt, sqlite:PATH, postgres://HOST/DATABASE or temporal://HOST:PORT/NAMESPACE"
+	case "lease":
+		return leaseText
+	case keyDrive:
+		return drivesText
 	case keyFallback:
 		return fallbackText
-	case "permissions", "tools", "memory", "chat", "spending":
+	case "permissions", "tools", "memory", "chat", "spending", "worker":
 		return "a table, such as [" + key[0] + "]"
 	case "allow", "ask", "deny":
 		return "a list of rules, such as [\"run_command(go test)\"]"
 	case "roots", "env", "off":
 		return "a list of texts in quotes"
-	case "private_addresses", "images", "documents":
+	case "private_addresses", "images", "documents", "any_host":
 		return "true or false"
 	}
 	i := slices.IndexFunc(settings(), func(s setting) bool { return s.key == key[0] })

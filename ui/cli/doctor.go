@@ -76,6 +76,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	}
 	list = append(list, examineLimits(c))
 	list = append(list, a.examineStore(ctx)...)
+	list = append(list, a.examineEngine(ctx, c))
 	list = append(list, a.examineModels(ctx)...)
 	return append(list, a.examineStandins(ctx, c)...)
 }

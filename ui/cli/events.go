@@ -29,6 +29,7 @@ func eventDocs() []eventDoc {
 		{harness.EventToolStart, "The tool in call begins; that it began is on disk."},
 		{harness.EventToolResult, "The result of a tool."},
 		{harness.EventWaiting, "A sign of life: nothing came for wait_seconds, or text says what is done meanwhile; with an error of kind store nothing can be written now, and it is tried again."},
+		{harness.EventUnclaimed, "Nobody drives the run, which is left to workers, and text says why; it goes on once a worker takes it, or here with cairn runs resume."},
 		{harness.EventRetry, "The call failed with error and is made again after wait_seconds, or with another model, as text says."},
 		{harness.EventRecovery, "The loop mended something, told in text, such as an answer that was cut at the model's limit."},
 		{harness.EventApproval, "The tool in call waits for an approval; pending is what is to be agreed to, in full."},

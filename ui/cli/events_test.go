@@ -60,6 +60,7 @@ func samples() []harness.Event {
 			x.Result = &harness.ToolResult{CallID: "c1", Name: "run_command", Text: "ok", Artifact: "9f86d081"}
 		}),
 		e(harness.EventWaiting, func(x *harness.Event) { x.Attempt, x.Wait = 1, 10 }),
+		e(harness.EventUnclaimed, func(x *harness.Event) { x.Text = "no worker has taken the run for 5 s" }),
 		e(harness.EventRetry, func(x *harness.Event) {
 			x.Attempt, x.Wait = 2, 4
 			x.Error = &harness.RunError{Kind: "rate_limit", Text: "anthropic: too many requests (HTTP 429)"}

@@ -248,6 +248,8 @@ func (a *app) aside(e harness.Event) {
 			return
 		}
 		a.notice("still waiting for the model after %d s", e.Wait)
+	case harness.EventUnclaimed:
+		a.notice("%s; it goes on once a worker takes it: cairn worker, or drive it here: cairn runs resume %s", cmp.Or(e.Text, "no worker has taken the run"), e.Run)
 	case harness.EventRecovery, harness.EventCondensed, harness.EventMemory:
 		if e.Text != "" {
 			a.notice("%s", e.Text)

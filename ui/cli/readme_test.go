@@ -29,6 +29,7 @@ func TestTheReadmeNamesFlagsAndCommands(t *testing.T) {
 		},
 		MigrateStore: func(context.Context, string, StoreOptions) (StoreMigration, error) { return StoreMigration{}, nil },
 		RebuildStore: func(context.Context, string, StoreOptions) (StoreRebuilt, error) { return StoreRebuilt{}, nil },
+		NewWorker:    func(context.Context, Setup, WorkerSetup) (Worker, error) { return nil, errors.New("only named") },
 		NewCondenser: func(context.Context, ChatSetup) (Condenser, error) { return nil, errors.New("only named") },
 	}
 	root, _, err := (&app{wire: wire}).command(nil)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,7 +29,6 @@ type flags struct {
 	title     string
 	files     []string
 	ephemeral bool
-	engine    string
 	noMouse   bool
 
 	// allow and deny are rules, approve is what becomes of calls that need
@@ -118,11 +116,23 @@ func (a *app) chatFlags(f *pflag.FlagSet) {
 	f.BoolVar(&a.flags.ephemeral, "ephemeral", false, "keep nothing of the conversation")
 	f.Bool("no-memory", false, "neither read nor write facts and notes")
 	f.String(distillFlag, "", "what the model finds worth keeping after a turn: `MODE` auto, ask or off (CAIRN_DISTILL)")
-	f.StringVar(&a.flags.engine, "engine", "", "what keeps runs: `NAME` (bbolt)")
+	engineFlags(f)
 	a.permissionFlags(f)
 	f.String("theme", "", "use the theme `NAME` (CAIRN_THEME)")
 	f.Bool("plain", false, "linear output for screen readers (ACCESSIBLE=1)")
 	f.BoolVar(&a.flags.noMouse, "no-mouse", false, "leave the mouse to the terminal")
+}
+
+// engineFlags defines what keeps and drives runs.
+func engineFlags(f *pflag.FlagSet) {
+	f.String(keyEngine, "", "keep runs in `URL`: bbolt, sqlite:PATH, postgres://HOST/DATABASE or temporal://HOST:PORT/NAMESPACE (CAIRN_ENGINE)")
+	f.String(keyDrive, "", "who drives runs that are kept elsewhere: `WHO` here or workers (CAIRN_DRIVE)")
+	leaseFlags(f)
+}
+
+// leaseFlags defines how long a run is its driver's.
+func leaseFlags(f *pflag.FlagSet) {
+	f.String(leaseFlag, "", "a driver that is silent for `TIME`, such as 30s, has lost its run to others (CAIRN_LEASE)")
 }
 
 // given notes which flags were given, after parsing and before the command.
@@ -143,11 +153,18 @@ func (a *app) given(cmd *cobra.Command) error {
 			a.flags.sessionGiven = true
 		case "title":
 			a.flags.titleGiven = true
-		case "engine":
+		case keyEngine:
 			a.flags.engineGiven = true
+			a.flags.values[keyEngine] = f.Value.String()
+		case keyDrive:
+			a.flags.values[keyDrive] = f.Value.String()
+		case anyHostFlag:
+			a.flags.values[keyAnyHost] = f.Value.String()
+		case leaseFlag:
+			a.flags.values[keyLease] = f.Value.String()
 		}
 	})
-	for _, name := range []string{"dir", "model", "config", "log", "theme"} {
+	for _, name := range []string{"dir", "model", "config", "log", "theme", keyEngine, keyDrive, leaseFlag} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
 			return usage("--%s needs a value", name)
 		}
@@ -193,13 +210,8 @@ func (a *app) checkFlags() error {
 	case chosen == "--resume" && strings.TrimSpace(f.resume) == "":
 		return usage("--fork needs the session to fork; give its id or title after -r")
 	}
-	if f.engineGiven {
-		if f.ephemeral {
-			return usage("--ephemeral keeps nothing, so it cannot go with --engine; leave one of them out")
-		}
-		if !slices.Contains(a.wire.Engines, f.engine) {
-			return usage("there is no engine %q; use --engine %s", f.engine, strings.Join(a.wire.Engines, " or --engine "))
-		}
+	if f.engineGiven && f.ephemeral {
+		return usage("--ephemeral keeps nothing, so it cannot go with --engine; leave one of them out")
 	}
 	if f.titleGiven && strings.TrimSpace(f.title) == "" {
 		return usage("--title needs a value")

@@ -154,7 +154,6 @@ func (w *scriptWorld) open() Store {
 func (w *scriptWorld) wire() Wire {
 	return Wire{
 		Version: "1.2.3",
-		Engines: []string{"bbolt"},
 		OpenStore: func(context.Context, string, StoreOptions) (Store, error) {
 			return w.open(), nil
 		},

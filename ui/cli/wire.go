@@ -80,8 +80,56 @@ type Wire struct {
 	// Tools are the names of the tools that a start has, whatever is switched
 	// off; nil means that rules may name any.
 	Tools func() []string
-	// Engines are the names that --engine takes, the default first.
-	Engines []string
+	// OpenJobs opens the engine of a setup without any store of conversations, to
+	// look at the runs of other machines and to decide for them. The caller closes
+	// it. Nil means that there is no engine but the store.
+	OpenJobs func(ctx context.Context, setup Setup) (run.Backend, error)
+	// ProbeEngine looks at the engine of a setup and changes nothing.
+	ProbeEngine func(ctx context.Context, setup Setup) (EngineReport, error)
+	// NewWorker makes what drives the runs that others leave in the engine of a
+	// setup. Nil takes the command away.
+	NewWorker func(ctx context.Context, setup Setup, w WorkerSetup) (Worker, error)
+}
+
+// EngineReport is what a look at an engine found.
+type EngineReport struct {
+	// None says that there is none yet: the first run makes it.
+	None bool
+	// Schema is the version of its tables, 0 if it has none.
+	Schema int
+	// Unfinished counts the runs that have not ended, Waiting those of them that
+	// are to go on and that nobody drives.
+	Unfinished, Waiting int
+	// Drivers are the processes that drive runs now.
+	Drivers []harness.Holder
+}
+
+// WorkerSetup says how runs are driven.
+type WorkerSetup struct {
+	// Stores are those that runs may come from, each used directly for its own.
+	Stores []Store
+	// Concurrency is how many runs are driven side by side, at least 1.
+	Concurrency int
+	// Holder is how others see this process.
+	Holder harness.Holder
+	// Project returns the rules that hold in a directory besides those of the
+	// setup.
+	Project func(dir string) (Permissions, error)
+}
+
+// Worker drives runs.
+type Worker interface {
+	// Run drives runs until ctx ends, and then hands back what is under way.
+	Run(ctx context.Context) error
+	// Status tells what it has done so far; it may be called at any time.
+	Status() WorkerStatus
+}
+
+// WorkerStatus is what a worker has done since its start.
+type WorkerStatus struct {
+	// Driving are runs under way; Done rest, Failed failed, and Refused are those
+	// that this worker cannot drive.
+	Driving, Done, Failed, Refused int
 }
 
 // StoreOptions say how a store is opened.
@@ -166,8 +214,8 @@ type Setup struct {
 	Config Config
 	// DataDir holds the store.
 	DataDir string
-	// Engine names what persists runs, such as "bbolt".
-	Engine    string
+	// Engine is what persists new runs. Its Text may hold a password.
+	Engine    run.Address
 	Ephemeral bool
 	// Distill is what becomes of what the model finds worth keeping after a turn.
 	// It is [distill.Off] where no memory is written for a conversation that is

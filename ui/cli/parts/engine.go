@@ -56,6 +56,9 @@ func rules(s cli.Store, setup cli.Setup) *policy.Rules {
 
 // Engine returns what executes runs, and the tools that runs have.
 func (p *Start) Engine(s cli.Store, native Native, setup cli.Setup) (*run.Local, *tool.Set, error) {
+	if setup.Engine.Kind != run.KindBbolt {
+		return nil, nil, fmt.Errorf("open %s: this program has no engine of that kind", setup.Engine.Name)
+	}
 	set, err := Tools(s, setup)
 	if err != nil {
 		return nil, nil, err

@@ -95,7 +95,7 @@ func sentence(s string) string {
 		return "Something failed without saying what."
 	}
 	word, _, _ := strings.Cut(s, " ")
-	if c := s[0]; c >= 'a' && c <= 'z' && word != "cairn" && !strings.HasSuffix(word, ":") {
+	if c := s[0]; c >= 'a' && c <= 'z' && word != "cairn" && !strings.Contains(word, ":") {
 		s = string(c-'a'+'A') + s[1:]
 	}
 	if !strings.ContainsAny(s[len(s)-1:], ".!?") {

@@ -70,6 +70,7 @@ type Model struct {
 
 	cut        cut
 	condensing condensing
+	away       away
 
 	distil distilling
 	// turning says that turning memory off or on for the session is not stored

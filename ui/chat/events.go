@@ -10,6 +10,7 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/render"
+	"cairn/ui/runs/standing"
 )
 
 // eventsMsg is a batch of events of a run.
@@ -87,6 +88,9 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		}
 	}
 	l := m.turn.live
+	if e.Seq > 0 || e.Type == harness.EventText || e.Type == harness.EventThinking {
+		m.turn.unclaimed = ""
+	}
 	switch e.Type {
 	case harness.EventRunStarted:
 		m = m.keep(e)
@@ -108,6 +112,8 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		m = m.keep(e)
 	case harness.EventWaiting:
 		l.now = waitWords(e)
+	case harness.EventUnclaimed:
+		l.now, m.turn.unclaimed = "waiting for a worker", standing.Unclaimed(e.Text)
 	case harness.EventRetry:
 		m = m.retries(e)
 	case harness.EventCondensed:

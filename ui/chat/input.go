@@ -132,6 +132,8 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		m = m.complete()
 	case actContinue, actRetry, actDrop:
 		m, cmd = m.offer(action, key)
+	case actHere:
+		m, cmd = m.driveHere()
 	case actUndo:
 		m, cmd = m.undoWrite()
 	case actUsed:

@@ -47,6 +47,7 @@ const (
 	actAmend    = "chat.edit-last"
 
 	actDetach = "chat.detach"
+	actHere   = "chat.drive-here"
 
 	actNote     = "chat.note"
 	actResult   = "chat.result"
@@ -66,6 +67,8 @@ const (
 	offOwner  = "this window owns the session"
 	offAsked  = "a decision is asked for; put it off first"
 	offSure   = "it is not asked whether to condense"
+	offTaken  = "no run waits for a worker"
+	offDown   = "where the run is kept cannot be reached"
 )
 
 // Bindings are the chat's keys as they work now, for the footer, the help and
@@ -107,10 +110,11 @@ func (m Model) Bindings() []render.Binding {
 		b(actUnqueue, "take back queued", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
 		b(actStop, "twice: stop, keep the text", "Running", 0, "", "esc"),
 		b(actBreak, "stop now; clear the box; twice: quit", "Running", 0, "", "ctrl+c"),
-		b(actContinue, "continue the unfinished answer", "Running", 0, m.undecided(open), "c"),
+		b(actContinue, "continue the unfinished answer", "Running", 0, m.reached(m.undecided(open)), "c"),
 		b(actRetry, "retry it", "Running", 0, m.undecided(open), "r"),
-		b(actDrop, "drop it", "Running", 0, open, "d"),
+		b(actDrop, "drop it", "Running", 0, m.reached(open), "d"),
 		b(actDecide, "decide what waits", "Running", 0, when(m.waits() && !m.ask.shown, decide.OffNone), "ctrl+x a"),
+		b(actHere, "drive the run here", "Running", 0, when(m.turn.unclaimed != "", offTaken), "ctrl+x h"),
 		b(actCondense, "condense as it is asked", "Running", 0, when(m.confirms(), offSure), "y"),
 		b(actLeave, "do not condense", "Running", 0, when(m.confirms(), offSure), "n"),
 		b(actPageUp, "page up", "Reading", 0, "", "pgup"),
@@ -156,6 +160,15 @@ func (m Model) Bindings() []render.Binding {
 func (m Model) undecided(off string) string {
 	if off == "" && m.open.Status == harness.RunAwaiting {
 		return "a decision is waiting"
+	}
+	return off
+}
+
+// reached is why an unfinished run cannot be gone on with: off, or that it is kept
+// where nobody answers.
+func (m Model) reached(off string) string {
+	if off == "" && m.open.Unreachable != "" {
+		return offDown
 	}
 	return off
 }

@@ -3,7 +3,9 @@ package chat
 import (
 	"strings"
 
+	"cairn/harness"
 	"cairn/ui/render"
+	"cairn/ui/runs/standing"
 )
 
 // notices are the lines that say something to the person: of the unfinished
@@ -21,6 +23,11 @@ func (m Model) notices() []string {
 		switch {
 		case m.waits():
 			keys = m.decideKeys(dot)
+		case m.open.Unreachable != "":
+			keys = ""
+			if k := m.keyOf(actRetry); k != "" {
+				keys = dot + k + " tries again"
+			}
 		case m.offers():
 			keys = m.choices(dot)
 		}
@@ -28,6 +35,13 @@ func (m Model) notices() []string {
 			keys = dot + stays + keys
 		}
 		add(w, keys)
+	}
+	if words := m.turn.unclaimed; words != "" && m.turn.active() {
+		keys := ""
+		if k := m.keyOf(actHere); k != "" {
+			keys = dot + k + " drives it here"
+		}
+		add(words, keys)
 	}
 	if plan := m.condensing.asks; plan != nil && !m.turn.active() && !m.asks() {
 		add(plan.Words(), m.sureKeys(dot))
@@ -124,6 +138,11 @@ func (m Model) readerWords() string {
 		return words
 	}
 	who := "open in " + m.own.holder.String() + dot
+	if r := m.own.run; r != nil && r.Status == harness.RunRunning {
+		if driven := standing.Driven(*r, m.deps.Holder); driven != "" {
+			who += driven + dot
+		}
+	}
 	if m.own.waits != nil {
 		who = m.pendingWords(m.own.waits) + dot + "it is decided in " + m.own.holder.String() + dot
 	}

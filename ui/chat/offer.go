@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/runs/standing"
 )
 
 // quietFor is how long nothing may be typed after a letter that chooses what
@@ -36,7 +37,7 @@ func (m Model) offers() bool {
 // only if nothing follows it.
 func (m Model) offer(action, key string) (Model, tea.Cmd) {
 	if utf8.RuneCountInString(key) > 1 {
-		return m.resume(*m.open, resumption(action))
+		return m.goOnWith(action)
 	}
 	m.box = m.box.Insert(key)
 	m.draft.version++
@@ -57,8 +58,18 @@ func (msg offerMsg) apply(m Model) (Model, tea.Cmd) {
 	}
 	m.box = m.box.SetText("")
 	m.draft.version++
-	m, cmd := m.resume(*m.open, resumption(msg.action))
-	return m, cmd
+	return m.goOnWith(msg.action)
+}
+
+// goOnWith does with the unfinished run what was chosen. Where its engine could not
+// be reached that is tried again.
+func (m Model) goOnWith(action string) (Model, tea.Cmd) {
+	if m.open.Unreachable != "" {
+		m.notice = "asking " + m.open.Engine + " again"
+		m.away.again = true
+		return m.fetch()
+	}
+	return m.resume(*m.open, resumption(action))
 }
 
 // openWords describes the unfinished run.
@@ -68,6 +79,9 @@ func (m Model) openWords() string {
 	}
 	if m.asks() {
 		return ""
+	}
+	if why := standing.Unreachable(*m.open); why != "" {
+		return "an unfinished answer is kept elsewhere: " + why
 	}
 	what := "an answer was interrupted"
 	switch m.open.Status {

@@ -260,14 +260,18 @@ func (m Model) findOpen() tea.Cmd {
 			switch {
 			case r.Session == id:
 				// The session is ours and no turn is under way here: whatever
-				// the run is stored as, nobody drives it.
+				// the run is stored as, nobody drives it, unless its engine says
+				// that somebody does.
 				if full, err := d.Engine.Get(ctx, r.ID); err == nil {
 					r = full
+				}
+				if r.Status.Closed() { // elsewhere; it is still to be fetched
+					continue
 				}
 				if out.own == nil || r.Started.After(out.own.Started) {
 					out.own = &r
 				}
-			case r.Status != harness.RunRunning || r.Interrupted:
+			case !r.Status.Closed() && (r.Status != harness.RunRunning || r.Interrupted):
 				out.others++
 			}
 		}
@@ -284,10 +288,15 @@ func (msg openMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.err != nil {
 		return m.trouble(msg.err)
 	}
+	if m.goesOnElsewhere(msg.own) {
+		return m.followAway(*msg.own)
+	}
 	if r := msg.own; r != nil && r.Partial != nil {
 		m = m.showPartial(*r.Partial, string(harness.MarkInterrupted))
 	}
-	return m.asked()
+	m, watch := m.watchOpen()
+	m, cmd := m.asked()
+	return m, tea.Batch(watch, cmd)
 }
 
 // showPartial shows text on disk that is no message.

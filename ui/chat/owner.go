@@ -48,6 +48,8 @@ type ownership struct {
 	// looking says that a look at the store is under way, again that the
 	// store changed meanwhile.
 	looking, again bool
+	// polling says that a look is due soon.
+	polling bool
 	// fresh says that the session is known not to exist, gone that another
 	// window or command deleted it.
 	fresh, gone bool
@@ -60,7 +62,8 @@ type ownMsg struct {
 	draft harness.Draft
 	// edited is the message that the draft is to replace, if that is there.
 	edited *harness.Record
-	open   openMsg
+	// open is not looked for yet where what runs did elsewhere is fetched first.
+	open *openMsg
 	// session is as it is now; nil if it does not exist yet.
 	session *harness.Session
 	asked   bool
@@ -119,7 +122,10 @@ func (m Model) taking(get func(context.Context, Deps, harness.Session) (harness.
 		if out.lease, out.err = get(ctx, d, meta); out.err != nil {
 			return out
 		}
-		out.open, _ = find().(openMsg)
+		if d.Remote == nil {
+			open, _ := find().(openMsg)
+			out.open = &open
+		}
 		if s, err := d.Sessions.Get(ctx, meta.ID); err == nil {
 			out.session, fresh = &s, false
 		}
@@ -159,23 +165,18 @@ func (msg ownMsg) apply(m Model) (Model, tea.Cmd) {
 		m, cmd = m.trouble(msg.failed)
 		cmds = append(cmds, cmd)
 	}
-	m, cmd := msg.open.apply(m)
-	cmds = append(cmds, cmd)
 	if msg.asked || moved {
 		cmds = append(cmds, m.reload())
 	}
-	switch {
-	case m.prompt != "":
-		text := m.prompt
-		m.prompt = ""
-		m, cmd = m.submitText(text)
-		cmds = append(cmds, cmd)
-	case m.draft.eager:
-		m.draft.eager = false
-		m, cmd = m.sendQueued()
-		cmds = append(cmds, cmd)
+	var cmd tea.Cmd
+	if msg.open == nil {
+		m, cmd = m.fetch()
+		return m, tea.Batch(append(cmds, cmd)...)
 	}
-	return m, tea.Batch(cmds...)
+	m, cmd = msg.open.apply(m)
+	cmds = append(cmds, cmd)
+	m, cmd = m.sendWaiting()
+	return m, tea.Batch(append(cmds, cmd)...)
 }
 
 // notOurs makes this window a reader, or says why the session cannot be had.
@@ -318,9 +319,13 @@ type handedMsg struct {
 }
 
 func (msg handedMsg) apply(m Model) (Model, tea.Cmd) {
+	on := m.turn.active() && m.turn.driver != ""
 	m = m.reader(msg.by)
 	m.draft.queue = nil // it went along with the draft
 	m.notice = msg.by.String() + " took this session over; this window is read-only now"
+	if on {
+		m.notice = msg.by.String() + " took this session over and shows the run now, which goes on; this window is read-only"
+	}
 	if msg.err != nil {
 		m.notice += "; " + m.deps.Words(msg.err)
 	}
@@ -333,8 +338,12 @@ func (m Model) lost(err error) (Model, tea.Cmd) {
 	if m.own.state == accessReader {
 		return m, nil
 	}
+	away := m.turn.active() && m.turn.kept == keptAway
 	m = m.reader(harness.Holder{})
 	m.notice = m.deps.Words(err)
+	if away {
+		m.notice = "Another window took this session over and shows the run now, which goes on; what you typed is still here."
+	}
 	return m.look()
 }
 
@@ -371,7 +380,7 @@ func (m Model) rest() func() error {
 		}
 		var errs []error
 		if t.active() && t.run != "" {
-			errs = append(errs, d.Engine.Pause(ctx, t.run))
+			errs = append(errs, leaveRun(ctx, d, t.run))
 		}
 		errs = append(errs, d.Drafts.Save(ctx, id, d.Holder, draft()))
 		errs = append(errs, d.Owners.Release(ctx, own.lease))

@@ -109,5 +109,6 @@ func (msg peekMsg) apply(m Model) (Model, tea.Cmd) {
 	default:
 		m = m.showPartial(*msg.partial, "writing")
 	}
-	return m, again
+	m, soon := m.peekSoon()
+	return m, tea.Batch(again, soon)
 }

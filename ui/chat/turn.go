@@ -43,6 +43,14 @@ type turn struct {
 	closes bool
 	// edit is what the person edited, gone back to if it could not be sent.
 	edit editing
+	// kept is where the run is kept, and driver who drives it, if that is another
+	// process. unclaimed says that nobody has taken it, and why.
+	kept              kept
+	driver, unclaimed string
+	// seconds counts those of the turn; looking says that it is being looked who
+	// drives the run.
+	seconds int
+	looking bool
 }
 
 func (t turn) active() bool { return t.phase != phaseIdle }
@@ -145,6 +153,8 @@ type startedMsg struct {
 	notes []string
 	// decision is what the person decided, if that is how it goes on.
 	decision *harness.Decision
+	// attached says that the run goes on elsewhere and is followed.
+	attached bool
 	err      error
 }
 
@@ -174,7 +184,7 @@ func (msg startedMsg) apply(m Model) (Model, tea.Cmd) {
 	if m.session.Title == "" {
 		cmds = append(cmds, m.describe())
 	}
-	if m.turn.closes {
+	if m.turn.closes || msg.attached { // records may have come meanwhile
 		cmds = append(cmds, m.reload())
 	}
 	if m.turn.sent != "" {
@@ -217,7 +227,7 @@ func (m Model) notStarted(msg startedMsg) (Model, tea.Cmd) {
 	}
 	m, cmd := m.unattached(msg.err)
 	cmds := []tea.Cmd{cmd, m.reload()}
-	if closes { // the run that was to be closed may not be
+	if closes || m.deps.Remote != nil { // the run that was to be closed may not be, or goes on elsewhere
 		cmds = append(cmds, m.findOpen())
 	}
 	return m, tea.Batch(cmds...)
@@ -262,5 +272,6 @@ func (msg tickMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.turn != m.turn.n || !m.turn.active() {
 		return m, nil
 	}
-	return m, m.tick()
+	m, look := m.lookAtDriver()
+	return m, tea.Batch(m.tick(), look)
 }

@@ -223,14 +223,22 @@ func (m Model) runLine() string {
 	if t.step > 1 {
 		tail += fmt.Sprintf(" %s step %d", o.Dot, t.step)
 	}
+	stop := ""
 	if t.phase != phaseStopping {
 		hint := "esc esc stop"
 		if !m.escAt.IsZero() && m.deps.Now().Sub(m.escAt) <= stopWithin {
 			hint = "esc again stops"
 		}
-		tail += " " + o.Dot + " " + hint
+		stop = " " + o.Dot + " " + hint
 	}
 	sign := p.Accent.On(o.Running) + " "
+	if driver := " " + o.Dot + " " + render.SafeLine(t.driver); t.driver != "" && t.unclaimed == "" {
+		const leastWord = 8
+		if render.Width(sign+since+tail+driver+stop)+leastWord <= m.width {
+			tail += driver
+		}
+	}
+	tail += stop
 	// How to stop is always to be read, however long the words are.
 	word = render.Truncate(word, max(m.width-render.Width(sign+since+tail), 1), o.Ellipsis)
 	return sign + strings.TrimSuffix(word, o.Ellipsis) + since + p.Muted.On(tail)

@@ -21,10 +21,16 @@ func (q *Queue) Append(ctx context.Context, c run.Claim, after int, artifacts []
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	var added []run.Entry
+	maybe := q.doubts.has(c, after)
 	err = q.write(ctx, op, func(tx Tx) error {
 		r, err := q.writable(ctx, tx, c)
 		if err != nil {
 			return err
+		}
+		if maybe && r.Cursor != after {
+			if added, err = q.again(ctx, tx, c, r, after, entries); err != nil || len(added) > 0 {
+				return err
+			}
 		}
 		switch {
 		case r.Cursor != after:
@@ -41,8 +47,10 @@ func (q *Queue) Append(ctx context.Context, c run.Claim, after int, artifacts []
 		if added, err = q.add(ctx, tx, c, r, entries); err != nil {
 			return err
 		}
+		maybe = true // if the answer to the commit is lost
 		return tx.Changed(ctx, c.Run)
 	})
+	q.doubts.settle(c, after, maybe, err)
 	return added, err
 }
 
@@ -64,7 +72,7 @@ func (q *Queue) writable(ctx context.Context, tx Tx, c run.Claim) (harness.Run, 
 	if err := decode(statePlace(c.Run), st, &s); err != nil {
 		return r, err
 	}
-	r.Status, r.Cursor, r.Stop, r.Error, r.Usage = harness.RunStatus(status), int(last), s.Stop, s.Error, s.Usage
+	r.Status, r.Cursor, r.Stop, r.Error, r.Usage, r.Driver = harness.RunStatus(status), int(last), s.Stop, s.Error, s.Usage, s.Driver
 	return r, nil
 }
 

@@ -2,6 +2,7 @@ package sqljournal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,15 +62,27 @@ func (q *Queue) Submit(ctx context.Context, s run.Submission, h harness.Holder) 
 		return run.Claim{}, fmt.Errorf("%s: %w", op, err)
 	}
 	var claim run.Claim
+	name, maybe := harness.NewID(), false
 	err = q.seated(ctx, op, func(tx Tx, seats *seating) error {
-		if err := q.insert(ctx, tx, p); err != nil {
+		if err := q.insert(ctx, tx, p); maybe && errors.Is(err, harness.ErrExists) {
+			// Nobody else has the run, so it was stored before.
+			ok, kept := !s.Here, error(nil)
+			if s.Here {
+				ok, kept = q.kept(ctx, tx, claim, name)
+			}
+			if ok || kept != nil {
+				return kept
+			}
+			return err
+		} else if err != nil {
 			return err
 		}
 		if claim = (run.Claim{}); s.Here {
-			if claim, err = q.take(ctx, tx, seats, row{id: s.Run.ID}, h); err != nil {
+			if claim, err = q.take(ctx, tx, seats, row{id: s.Run.ID}, h, name); err != nil {
 				return err
 			}
 		}
+		maybe = true // if the answer to the commit is lost
 		return tx.Changed(ctx, s.Run.ID)
 	})
 	return claim, err
@@ -155,10 +168,10 @@ func scanRow(rows Rows) (row, error) {
 	}, err
 }
 
-// take claims a run, whoever has it.
-func (q *Queue) take(ctx context.Context, tx Tx, seats *seating, r row, h harness.Holder) (run.Claim, error) {
+// take claims a run, whoever has it. name is what only this claim is called.
+func (q *Queue) take(ctx context.Context, tx Tx, seats *seating, r row, h harness.Holder, name string) (run.Claim, error) {
 	c := run.Claim{Run: r.id, Generation: r.generation + 1, Holder: h, Broken: r.held || r.broken}
-	holder, err := encode(holderPlace(r.id), h)
+	holder, err := encode(holderPlace(r.id), signed{h, name})
 	if err != nil {
 		return c, err
 	}
@@ -243,12 +256,16 @@ func (q *Queue) Next(ctx context.Context, h harness.Holder, host string, skip []
 			return claim, err
 		}
 	}
+	name := harness.NewID()
 	err := q.seated(ctx, op, func(tx Tx, seats *seating) error {
+		if kept, err := q.kept(ctx, tx, claim, name); err != nil || kept {
+			return err
+		}
 		r, err := find(tx, q.dialect.SkipLocked)
 		if err != nil {
 			return err
 		}
-		if claim, err = q.take(ctx, tx, seats, r, h); err != nil {
+		if claim, err = q.take(ctx, tx, seats, r, h, name); err != nil {
 			return err
 		}
 		return tx.Changed(ctx, r.id)
@@ -269,7 +286,11 @@ func (q *Queue) Force(ctx context.Context, id harness.RunID, h harness.Holder) (
 
 func (q *Queue) claim(ctx context.Context, id harness.RunID, h harness.Holder, force bool) (run.Claim, error) {
 	var claim run.Claim
+	name := harness.NewID()
 	err := q.seated(ctx, "claim run "+string(id), func(tx Tx, seats *seating) error {
+		if kept, err := q.kept(ctx, tx, claim, name); err != nil || kept {
+			return err
+		}
 		r, err := q.find(ctx, tx, id)
 		if err != nil {
 			return err
@@ -283,7 +304,7 @@ func (q *Queue) claim(ctx context.Context, id harness.RunID, h harness.Holder, f
 				return q.heldBy(r)
 			}
 		}
-		if claim, err = q.take(ctx, tx, seats, r, h); err != nil {
+		if claim, err = q.take(ctx, tx, seats, r, h, name); err != nil {
 			return err
 		}
 		return tx.Changed(ctx, id)
@@ -369,4 +390,17 @@ func (q *Queue) refuse(ctx context.Context, tx Tx, id harness.RunID, reason stri
 	_, err := q.exec(ctx, tx, `INSERT INTO refusals (run, reason, at) VALUES (?, ?, ?)
 		ON CONFLICT (run, reason) DO UPDATE SET at = excluded.at`, string(id), reason, q.now().UnixMicro())
 	return err
+}
+
+// Claimed returns the claims that were not given back, by the seat that each has.
+func (q *Queue) Claimed(ctx context.Context, tx Tx) (map[Seat]bool, error) {
+	claimed := map[Seat]bool{}
+	err := q.each(ctx, tx, `SELECT id, generation FROM runs WHERE held = 1`, nil, func(rows Rows) error {
+		var id string
+		var generation int64
+		err := rows.Scan(&id, &generation)
+		claimed[Seat{harness.RunID(id), int(generation)}] = true
+		return err
+	})
+	return claimed, err
 }

@@ -154,19 +154,8 @@ func (q *Queue) waits(ctx context.Context, tx Tx, r *harness.Run) error {
 func (q *Queue) Read(ctx context.Context, id harness.RunID, after int) ([]run.Entry, error) {
 	var entries []run.Entry
 	err := q.read(ctx, "read run "+string(id), func(tx Tx) error {
-		entries = nil
-		err := q.each(ctx, tx, `SELECT seq, data FROM entries WHERE run = ? AND seq > ? ORDER BY seq`, []any{string(id), int64(after)}, func(rows Rows) error {
-			var seq int64
-			var data []byte
-			if err := rows.Scan(&seq, &data); err != nil {
-				return err
-			}
-			var e run.Entry
-			err := decode(entryPlace(id, int(seq)), data, &e)
-			entries = append(entries, e)
-			return err
-		})
-		if err != nil {
+		var err error
+		if entries, err = q.entries(ctx, tx, id, after); err != nil {
 			return err
 		}
 		var last int64
@@ -179,6 +168,23 @@ func (q *Queue) Read(ctx context.Context, id harness.RunID, after int) ([]run.En
 			return fmt.Errorf("it has %d entries after number %d of %d: %w", len(entries), after, last, harness.ErrDamaged)
 		}
 		return nil
+	})
+	return entries, err
+}
+
+// entries are those of a run past a number, in order.
+func (q *Queue) entries(ctx context.Context, tx Tx, id harness.RunID, after int) ([]run.Entry, error) {
+	var entries []run.Entry
+	err := q.each(ctx, tx, `SELECT seq, data FROM entries WHERE run = ? AND seq > ? ORDER BY seq`, []any{string(id), int64(after)}, func(rows Rows) error {
+		var seq int64
+		var data []byte
+		if err := rows.Scan(&seq, &data); err != nil {
+			return err
+		}
+		var e run.Entry
+		err := decode(entryPlace(id, int(seq)), data, &e)
+		entries = append(entries, e)
+		return err
 	})
 	return entries, err
 }

@@ -28,13 +28,14 @@ type Queue struct {
 	dialect Dialect
 	o       Options
 	now     func() time.Time
+	doubts  doubts
 }
 
 // New returns the queue of a database whose tables [Queue.Migrate] made.
 func New(db DB, d Dialect, o Options) *Queue {
 	q := &Queue{db: db, dialect: d, o: o, now: o.Now}
 	if q.now == nil {
-		q.now = time.Now
+		q.now = time.Now //nolint:forbidigo // the real clock, where none is given
 	}
 	return q
 }
@@ -86,12 +87,13 @@ func (q *Queue) write(ctx context.Context, op string, f func(Tx) error) error {
 // it is not stored, and what it left once it is.
 type seating struct {
 	seats       Seats
-	taken, left []seat
+	taken, left []Seat
 }
 
-type seat struct {
-	run        harness.RunID
-	generation int
+// Seat is the right to drive a run in one generation.
+type Seat struct {
+	Run        harness.RunID
+	Generation int
 }
 
 func (s *seating) take(id harness.RunID, generation int) error {
@@ -101,18 +103,18 @@ func (s *seating) take(id harness.RunID, generation int) error {
 	if err := s.seats.Take(id, generation); err != nil {
 		return fmt.Errorf("take run %s: %w", id, err)
 	}
-	s.taken = append(s.taken, seat{id, generation})
+	s.taken = append(s.taken, Seat{id, generation})
 	return nil
 }
 
 func (s *seating) leave(id harness.RunID, generation int) {
-	s.left = append(s.left, seat{id, generation})
+	s.left = append(s.left, Seat{id, generation})
 }
 
 // undo gives back what was taken by a transaction that is tried again.
 func (s *seating) undo() {
 	for _, t := range s.taken {
-		s.seats.Drop(t.run, t.generation)
+		s.seats.Drop(t.Run, t.Generation)
 	}
 	s.taken, s.left = nil, nil
 }
@@ -130,7 +132,7 @@ func (q *Queue) seated(ctx context.Context, op string, f func(Tx, *seating) erro
 	}
 	if s.seats != nil {
 		for _, l := range s.left {
-			s.seats.Drop(l.run, l.generation)
+			s.seats.Drop(l.Run, l.Generation)
 		}
 	}
 	return nil

@@ -192,3 +192,36 @@ func TestAnEngineThatCannotBeReachedIsSaidAndTriedAgain(t *testing.T) {
 		d.Type("r").Wait(time.Second).Shows("The tests pass.", "1 step of a run on "+faraway+" was fetched").Hides("cannot be reached")
 	})
 }
+
+func TestAMessageIsKeptWhileItsEngineCannotBeReached(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		a := w.Away(faraway)
+		d := elsewhere(w, a, "talk", 140)
+		d.Type("run the tests").Press("enter").Wait(time.Second)
+		r := a.Run("away1")
+		a.Break(errors.New("connection refused"))
+		r.Set(func(r *harness.Run) { r.Interrupted = true })
+		why := harness.RunError{Kind: "engine", Text: "the message is stored, but " + faraway + " could not be given the run: connection refused; resume it to try again"}
+		r.Tell(harness.Event{Type: harness.EventResult, Seq: 1, Outcome: &harness.Result{Status: harness.RunFailed, Error: &why}})
+		r.Set(func(r *harness.Run) { r.Status = harness.RunRunning })
+		d.Wait(time.Second).Shows("run the tests", "The message is stored, but "+faraway, "r tries again")
+		a.Break(nil)
+		d.Type("r").Wait(time.Second)
+		r.Tell(harness.Event{Type: harness.EventMessage, Seq: 2, Record: 2, Message: said("They pass.")}, ended(3, harness.RunCompleted))
+		d.Wait(time.Second).Shows("They pass.").Hides("tries again")
+		if !slices.Contains(a.Did(), "resume continue away1") {
+			t.Errorf("did %q", a.Did())
+		}
+	})
+}
+
+func TestARunWhoseSessionIsLostWhileItIsFollowedIsShownByTheOtherWindow(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		a := talk(w)
+		r := a.Put(harness.Run{ID: "r1", Session: "talk", Status: harness.RunRunning, Worker: &worker})
+		d := elsewhere(w, a, "talk", 120).Wait(time.Second)
+		lost := harness.RunError{Kind: "lost", Text: harness.ErrLost.Error()}
+		r.Tell(harness.Event{Type: harness.EventResult, Seq: 2, Outcome: &harness.Result{Status: harness.RunFailed, Error: &lost}})
+		d.Wait(time.Second).Shows("Another window took this session over and shows the run now").Hides("failed")
+	})
+}

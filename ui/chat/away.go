@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -99,6 +100,11 @@ func (msg fetchedMsg) apply(m Model) (Model, tea.Cmd) {
 	}
 	m, cmd = msg.open.apply(m)
 	cmds = append(cmds, cmd)
+	if r := m.open; again && r != nil && r.Interrupted && r.Cursor <= 1 && r.Unreachable == "" {
+		// Its engine never got it, which is what was to be tried again.
+		m, cmd = m.resume(*r, harness.ResumeContinue)
+		return m, tea.Batch(append(cmds, cmd)...)
+	}
 	m, cmd = m.sendWaiting()
 	return m, tea.Batch(append(cmds, cmd)...)
 }
@@ -174,7 +180,7 @@ func (m Model) driveHere() (Model, tea.Cmd) {
 		}
 		out.resumed = &run
 		out.handle, out.err = d.Engine.Resume(ctx, lease, id, harness.ResumeContinue)
-		if _, held := harness.AsHeld(out.err); held {
+		if errors.Is(out.err, harness.ErrBusy) {
 			out.handle, out.err = d.Remote.Attach(ctx, lease, id)
 		}
 		if out.err == nil {

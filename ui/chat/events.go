@@ -254,6 +254,9 @@ func (m Model) learn(rec harness.Record) {
 // rested ends the turn as the run did.
 func (m Model) rested(e harness.Event) (Model, tea.Cmd) {
 	t, r := m.turn, e.Outcome
+	if r != nil && r.Error != nil && r.Error.Kind == "lost" && t.kept == keptAway {
+		return m.lost(harness.ErrLost)
+	}
 	m.turn = turn{n: t.n}
 	if t.stop != nil {
 		t.stop()
@@ -283,6 +286,9 @@ func (m Model) rested(e harness.Event) (Model, tea.Cmd) {
 		m, cmd = m.asked()
 		cmds = append(cmds, cmd, m.findOpen())
 	case harness.RunFailed, harness.RunPaused:
+		if r.Error != nil && r.Error.Kind == "engine" { // of which the run itself tells nothing
+			m.pages.add(item{quiet: m.deps.Words(r.Error)})
+		}
 		m.turn.live = t.live
 		m.turn.live.mark = string(harness.MarkInterrupted)
 		m.open = &harness.Run{ID: t.run, Session: m.session.ID, Status: r.Status, Error: r.Error}

@@ -174,7 +174,7 @@ func (a *Away) Start(ctx context.Context, q harness.StartRequest) (harness.RunHa
 	return r, nil
 }
 
-// Resume implements [harness.Engine].
+// Resume implements [harness.Engine]. One that is driven is [harness.ErrBusy].
 func (a *Away) Resume(ctx context.Context, l harness.Lease, id harness.RunID, how harness.ResumeHow) (harness.RunHandle, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -186,7 +186,7 @@ func (a *Away) Resume(ctx context.Context, l harness.Lease, id harness.RunID, ho
 		return nil, err
 	}
 	if w := r.info.Worker; w != nil {
-		return nil, &harness.HeldError{Session: r.info.Session, Holder: *w}
+		return nil, fmt.Errorf("run %s is driven by %s: %w", id, w, harness.ErrBusy)
 	}
 	r.info.Status, r.info.Interrupted, r.info.Waits, r.rest = harness.RunRunning, false, "", nil
 	return r, nil

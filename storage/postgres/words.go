@@ -61,9 +61,10 @@ func (p place) words(err error) string {
 	}
 	var unknown *net.DNSError
 	var network net.Error
+	var connect *pgconn.ConnectError
 	switch {
-	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return fmt.Sprintf("the host of %s is not known: correct its name", p.name)
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("the host of PostgreSQL at %s cannot be found: correct its name, or look whether there is a network", p.server)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Sprintf("nothing listens at %s: start PostgreSQL there, or correct the host and port", p.server)
 	case errors.Is(err, syscall.ENOENT) && strings.HasPrefix(p.server, "/"):
@@ -74,6 +75,9 @@ func (p place) words(err error) string {
 		return fmt.Sprintf("PostgreSQL at %s did not answer in time: look whether it runs and can be reached from here", p.server)
 	case strings.Contains(err.Error(), "refused TLS"):
 		return fmt.Sprintf("PostgreSQL at %s takes no encrypted connections: add sslmode=disable to the address if the network is trusted", p.server)
+	case errors.As(err, &connect):
+		why := strings.Join(strings.Fields(connect.Unwrap().Error()), " ")
+		return fmt.Sprintf("no connection to PostgreSQL at %s; look whether that is what answers there (%.300s)", p.server, why)
 	case away(err):
 		return fmt.Sprintf("PostgreSQL at %s went away; it is tried again with the next request", p.server)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -66,8 +68,12 @@ func parse(address string) (place, *pgxpool.Config, error) {
 	if err := checkSchema(p.schema); err != nil {
 		return p, nil, err
 	}
-	query.Del(schemaKey) // the server would not know it
-	u.RawQuery = query.Encode()
+	// The server would not know it. The rest is left as it is: pgx reads a plus as
+	// a plus.
+	u.RawQuery = strings.Join(slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(pair string) bool {
+		key, _, _ := strings.Cut(pair, "=")
+		return key == schemaKey
+	}), "&")
 	config, err := pgxpool.ParseConfig(u.String())
 	if err != nil {
 		return p, nil, p.unreadable(err, u, query)
@@ -112,6 +118,8 @@ func (p place) unreadable(err error, u *url.URL, query url.Values) error {
 		secrets = append(secrets, secret, url.QueryEscape(secret), url.PathEscape(secret))
 	}
 	_, why, found := strings.Cut(err.Error(), "`: ") // the address is between back quotes
+	// A value is no help, and may be a password that went astray.
+	why = regexp.MustCompile(`"[^"]*"`).ReplaceAllString(why, "it")
 	for _, secret := range secrets {
 		found = found && (secret == "" || !strings.Contains(why, secret))
 	}

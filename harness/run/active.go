@@ -19,6 +19,8 @@ import (
 var (
 	errCancelled = errors.New("cancelled")
 	errPaused    = errors.New("paused")
+	// errHanded leaves the run running, for whoever drives it next.
+	errHanded = errors.New("handed back")
 )
 
 // errInternal means that code below panicked.
@@ -115,7 +117,7 @@ func (a *active) write(ctx context.Context, entries []Entry, records []loop.Reco
 	for i, e := range done {
 		stored[i] = agent.Stored{Seq: e.Seq, Record: e.Record}
 		for _, ev := range agent.EventsOf(a.state, records[i], stored[i], e.At) {
-			a.Emit(ev)
+			a.tell(ev)
 		}
 		a.stream.reached(e.Seq)
 		before := a.state
@@ -141,13 +143,22 @@ func (a *active) take(e Entry) {
 	}
 }
 
-// Emit implements [agent.Sink].
+// Emit implements [agent.Sink]: what it shows is in no entry.
 func (a *active) Emit(e harness.Event) {
+	e = a.tell(e)
+	if a.local.o.Live != nil {
+		a.local.o.Live(a.info.ID, e)
+	}
+}
+
+// tell shows an event to those who follow the stretch.
+func (a *active) tell(e harness.Event) harness.Event {
 	e.Session, e.Run = a.info.Session, a.info.ID
 	if e.At.IsZero() {
 		e.At = a.local.now()
 	}
 	a.stream.add(e)
+	return e
 }
 
 // Streamed implements [agent.Sink].
@@ -256,7 +267,7 @@ func (a *active) drive(ctx context.Context) {
 // broke says that this could not be stored.
 func (a *active) finish(res harness.Result, broke error) {
 	a.broke = broke
-	a.Emit(harness.Event{Type: harness.EventResult, Seq: a.info.Cursor, Outcome: &res, At: a.info.Updated})
+	a.tell(harness.Event{Type: harness.EventResult, Seq: a.info.Cursor, Outcome: &res, At: a.info.Updated})
 	a.stream.end(res, nil)
 }
 
@@ -289,6 +300,8 @@ func (a *active) settle(ctx context.Context, err error) error {
 		return a.insist(free, a.turn.Lost(), records...)
 	case errors.Is(why, errPaused):
 		return a.insist(free, a.turn.Lost(), loop.Rested{Status: harness.RunPaused})
+	case errors.Is(why, errHanded):
+		return a.insist(free, a.turn.Lost(), loop.Resume(a.state, harness.ResumeRetry, a.partial(), a.info.Config.Model)...)
 	default:
 		failed := loop.Rested{
 			Status: harness.RunFailed, Stop: harness.StopError,
@@ -354,27 +367,7 @@ func (a *active) Events(ctx context.Context, after int) <-chan harness.Event {
 		if after < a.base && !a.local.replay(ctx, a.info.Session, a.info.ID, after, a.base, out) {
 			return
 		}
-		at := place{after: after}
-		for {
-			events, more, done := a.stream.next(&at)
-			for _, e := range events {
-				select {
-				case out <- e:
-				case <-ctx.Done():
-					return
-				}
-			}
-			switch {
-			case done:
-				return
-			case more != nil:
-				select {
-				case <-more:
-				case <-ctx.Done():
-					return
-				}
-			}
-		}
+		a.stream.pipe(ctx, place{after: after}, out)
 	}()
 	return out
 }

@@ -52,12 +52,16 @@ func (l *Local) Pause(ctx context.Context, id harness.RunID) error {
 
 // pause ends the stretch so that its run can be resumed, and waits for that. One
 // that was lost to another owner meanwhile needs none.
-func (a *active) pause(ctx context.Context) error {
-	a.soft(errPaused)
-	grace, stop := context.WithTimeout(ctx, pauseGrace)
+func (a *active) pause(ctx context.Context) error { return a.rest(ctx, errPaused, pauseGrace) }
+
+// rest ends the stretch for a reason, gives tools that run some time to finish,
+// and waits.
+func (a *active) rest(ctx context.Context, why error, grace time.Duration) error {
+	a.soft(why)
+	patient, stop := context.WithTimeout(ctx, grace)
 	defer stop()
-	if _, err := a.Wait(grace); err != nil {
-		a.cancel(errPaused)
+	if _, err := a.Wait(patient); err != nil {
+		a.cancel(why)
 		if _, err := a.Wait(ctx); err != nil {
 			return err
 		}

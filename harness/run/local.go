@@ -29,7 +29,7 @@ type Local struct {
 	closed bool
 	wg     sync.WaitGroup
 	// told is what people were told of sessions.
-	told agent.Told
+	told *agent.Told
 }
 
 var _ harness.Engine = (*Local)(nil)
@@ -100,7 +100,7 @@ func (l *Local) create(ctx context.Context, r harness.StartRequest) (a *active, 
 	a.base = 0 // the stream holds the first entry too
 	a.stream.last = 0
 	for _, e := range agent.EventsOf(loop.State{}, started, agent.Stored{Seq: entries[0].Seq, Record: entries[0].Record}, now) {
-		a.Emit(e)
+		a.tell(e)
 	}
 	return a, nil, nil
 }
@@ -115,10 +115,8 @@ func (l *Local) mended(id harness.RunID) {
 // Resume implements [harness.Engine]. Once the way to go on is on disk it
 // cannot fail: whatever goes wrong then is in the result.
 func (l *Local) Resume(ctx context.Context, lease harness.Lease, id harness.RunID, how harness.ResumeHow) (harness.RunHandle, error) {
-	switch how {
-	case harness.ResumeContinue, harness.ResumeRetry, harness.ResumeDrop:
-	default:
-		return nil, fmt.Errorf("resume run %s: unknown way %q; use continue, retry or drop", id, how)
+	if err := known(id, how); err != nil {
+		return nil, err
 	}
 	s, _, err := l.take(ctx, lease.Session, "")
 	if err != nil {
@@ -129,13 +127,38 @@ func (l *Local) Resume(ctx context.Context, lease harness.Lease, id harness.RunI
 		l.giveUp(lease.Session, s)
 		return nil, err
 	}
-	if how == harness.ResumeDrop {
+	if ends(how) {
 		l.giveUp(lease.Session, s)
 		a.finish(resultOf(a.info, a.state), nil)
 		return a, nil
 	}
 	l.begin(ctx, s, a)
 	return a, nil
+}
+
+// known refuses ways to resume that there are not.
+func known(id harness.RunID, how harness.ResumeHow) error {
+	switch how {
+	case harness.ResumeContinue, harness.ResumeRetry, harness.ResumeDrop, harness.ResumeClose:
+		return nil
+	default:
+		return fmt.Errorf("resume run %s: unknown way %q; use continue, retry or drop", id, how)
+	}
+}
+
+// ends reports whether the way to resume ends the run.
+func ends(how harness.ResumeHow) bool { return how == harness.ResumeDrop || how == harness.ResumeClose }
+
+// resumes returns the records with which a run that rests goes on or ends.
+func resumes(info harness.Run, s loop.State, how harness.ResumeHow) []loop.Record {
+	switch how {
+	case harness.ResumeDrop:
+		return loop.Cancel(s, info.Partial, info.Config.Model, true, harness.StopDropped)
+	case harness.ResumeClose:
+		return loop.Cancel(s, info.Partial, info.Config.Model, false, harness.StopCancelled)
+	default:
+		return loop.Resume(s, how, info.Partial, info.Config.Model)
+	}
 }
 
 // takeUp stores that another stretch of the run begins, or that it is dropped.
@@ -147,19 +170,15 @@ func (l *Local) takeUp(ctx context.Context, lease harness.Lease, id harness.RunI
 	if info.Status.Closed() {
 		return nil, fmt.Errorf("resume run %s: it has ended (%s)", id, info.Status)
 	}
-	var records []loop.Record
 	var steps agent.Steps
-	if how == harness.ResumeDrop {
-		records = loop.Cancel(state, info.Partial, info.Config.Model, true, harness.StopDropped)
-	} else {
+	if !ends(how) {
 		if steps, err = l.steps(ctx, info.Config); err != nil {
 			return nil, err
 		}
-		records = loop.Resume(state, how, info.Partial, info.Config.Model)
 	}
 	a := l.stretch(lease, info, state, steps, attempts(info, state))
 	a.numbers = numbers
-	if err := a.once(ctx, lostUsage(info, state), records...); err != nil {
+	if err := a.once(ctx, lostUsage(info, state), resumes(info, state, how)...); err != nil {
 		l.unsure(id, lease, err)
 		return nil, fmt.Errorf("resume: %w", err)
 	}
@@ -186,7 +205,7 @@ func (l *Local) stretch(lease harness.Lease, info harness.Run, s loop.State, ste
 	}
 	a.turn = &agent.Turn{
 		Steps: steps, Session: info.Session, Run: info.ID, Dir: info.Dir, First: info.First,
-		Attempt: attempt, Sink: a, Told: &l.told,
+		Attempt: attempt, Sink: a, Told: l.told,
 	}
 	return a
 }
@@ -197,6 +216,14 @@ func (l *Local) stretch(lease harness.Lease, info harness.Run, s loop.State, ste
 // that rested it also finds what was condensed meanwhile.
 func (l *Local) branch(ctx context.Context, a *active) (err error) {
 	t := a.turn
+	if l.o.Branch != nil {
+		b, err := l.o.Branch(ctx, a.info)
+		if err != nil {
+			return fmt.Errorf("run %s: %w", t.Run, err)
+		}
+		t.History, t.Pinned, t.Condensed = b.History, b.Pinned, b.Condensed
+		return nil
+	}
 	if a.base > 0 {
 		if t.Condensed, err = l.asked(ctx, a.info); err != nil {
 			return err

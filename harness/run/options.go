@@ -16,9 +16,12 @@ import (
 // Options are the parts of a [Local].
 type Options struct {
 	// Journal, Transcript and Steps are required. A store gives the first two:
-	// mem.Store, bolt.DB.
+	// mem.Store, bolt.DB. With a Branch no Transcript is needed.
 	Journal    Journal
 	Transcript harness.Transcript
+	// Branch, if set, says what was before a run, instead of the Transcript and
+	// Sessions.
+	Branch func(ctx context.Context, r harness.Run) (Branch, error)
 	// Sessions tells whether messages of a session are pinned; without it none is
 	// taken to be.
 	Sessions harness.Sessions
@@ -31,12 +34,24 @@ type Options struct {
 	// Grants keeps the rules of approvals that are to count for more than once;
 	// without it such an approval is refused.
 	Grants harness.Grants
+	// Live, if set, is given what a run shows that is for the eye only, as it
+	// comes: streamed text, retries, signs of life.
+	Live func(id harness.RunID, e harness.Event)
 	// Engine names what persists the runs, Host this machine.
 	Engine string
 	Host   string
 	// Now and Logger nil are the real clock and no log.
 	Now    func() time.Time
 	Logger *slog.Logger
+}
+
+// Branch is what was in a conversation before a run.
+type Branch struct {
+	// History is the branch before the run as far as its model can see it, oldest
+	// first; Pinned are the pinned messages of the branch.
+	History, Pinned []harness.Record
+	// Condensed is what a person condensed while the run rested, nil for nothing.
+	Condensed *harness.Condensed
 }
 
 // NewLocal returns an engine. Close it to pause what runs.
@@ -49,6 +64,7 @@ func NewLocal(o Options) *Local {
 	}
 	return &Local{
 		o: o, active: map[harness.RunID]*active{}, seats: map[harness.SessionID]*seat{}, broken: map[harness.RunID]int{},
+		told: new(agent.Told),
 	}
 }
 

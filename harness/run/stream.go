@@ -127,6 +127,38 @@ func (s *stream) next(p *place) (events []harness.Event, more <-chan struct{}, d
 	return events, nil, s.done && len(events) == 0
 }
 
+// newest is the place of a reader that knows what is in the entries by now.
+func (s *stream) newest() place {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return place{after: s.last}
+}
+
+// pipe sends what is new since a place to out, until the stretch is over or ctx
+// ends.
+func (s *stream) pipe(ctx context.Context, at place, out chan<- harness.Event) {
+	for {
+		events, more, done := s.next(&at)
+		for _, e := range events {
+			select {
+			case out <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+		switch {
+		case done:
+			return
+		case more != nil:
+			select {
+			case <-more:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
 // since returns the item without the first offset bytes of its text; ok is
 // false if a text item has nothing more.
 func (it item) since(offset int) (e harness.Event, ok bool) {

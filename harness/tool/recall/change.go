@@ -61,7 +61,7 @@ type entry struct {
 }
 
 // ids are the forms of an id: as such, and as recalled lines name it.
-const ids = `(?i)^\[?(?:fact/|note/)?([fn][1-9][0-9]{0,17})\]?$`
+const ids = `(?i)^\[?(?:fact/|note/)?([fn][1-9][0-9]{0,17}|` + harness.NewIDPrefix + `[a-z0-9_]{1,200})\]?$`
 
 // find returns what has the id, in whatever state.
 func (m memory) find(ctx context.Context, typed string) (entry, error) {
@@ -73,6 +73,8 @@ func (m memory) find(ctx context.Context, typed string) (entry, error) {
 	var e entry
 	var err error
 	switch {
+	case strings.HasPrefix(id, harness.NewIDPrefix):
+		e, err = m.fresh(ctx, id)
 	case id[0] == 'f' && m.facts != nil:
 		var f harness.Fact
 		f, err = m.facts.Get(ctx, id)
@@ -91,6 +93,23 @@ func (m memory) find(ctx context.Context, typed string) (entry, error) {
 		return entry{}, fmt.Errorf("read %s: %w", id, err)
 	}
 	return e, nil
+}
+
+// fresh finds what was saved in this run and has no id of its own yet.
+func (m memory) fresh(ctx context.Context, id string) (entry, error) {
+	err := fmt.Errorf("read %s: %w", id, harness.ErrNotFound)
+	if m.facts != nil {
+		var f harness.Fact
+		if f, err = m.facts.Get(ctx, id); err == nil || m.notes == nil || !errors.Is(err, harness.ErrNotFound) {
+			return entry{fact: &f}, err
+		}
+	}
+	if m.notes != nil {
+		var n harness.Note
+		n, err = m.notes.Get(ctx, id)
+		return entry{note: &n}, err
+	}
+	return entry{}, err
 }
 
 func (e entry) id() string {

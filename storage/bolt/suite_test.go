@@ -55,7 +55,7 @@ func (r *reopener) runStores() runtest.Stores {
 	db := r.open()
 	return runtest.Stores{
 		Journal: db.Journal(), Owners: db.Owners(), Sessions: db.Sessions(), Transcript: db.Transcript(),
-		Facts: db.Facts(), Notes: db.Notes(), Inbox: db.Inbox(),
+		Facts: db.Facts(), Notes: db.Notes(), Inbox: db.Inbox(), Artifacts: db.Artifacts(), Grants: db.Grants(), ID: db.ID(),
 		Advance: r.clock.Add, Reopen: r.runStores,
 	}
 }
@@ -85,5 +85,12 @@ func TestJournal(t *testing.T) {
 	runtest.TestJournal(t, func(t *testing.T) runtest.Stores {
 		t.Helper()
 		return newReopener(t).runStores()
+	})
+}
+
+func TestEngine(t *testing.T) {
+	runtest.TestEngine(t, func(t *testing.T, w runtest.Work) runtest.EngineFixture {
+		t.Helper()
+		return runtest.LocalEngine(t, newReopener(t).runStores(), w)
 	})
 }

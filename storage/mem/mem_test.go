@@ -38,7 +38,7 @@ func openJournal(*testing.T) runtest.Stores {
 	stores = func() runtest.Stores {
 		return runtest.Stores{
 			Journal: st.Journal(), Owners: st.Owners(), Sessions: st.Sessions(), Transcript: st.Transcript(),
-			Facts: st.Facts(), Notes: st.Notes(), Inbox: st.Inbox(),
+			Facts: st.Facts(), Notes: st.Notes(), Inbox: st.Inbox(), Artifacts: st.Artifacts(), Grants: st.Grants(), ID: st.ID(),
 			Advance: clock.Add,
 			Reopen:  func() runtest.Stores { st.Abandon(); return stores() },
 		}
@@ -62,3 +62,10 @@ func TestSpending(t *testing.T)   { harnesstest.TestSpending(t, open) }
 func TestLimits(t *testing.T)     { harnesstest.TestLimits(t, open) }
 func TestGrants(t *testing.T)     { harnesstest.TestGrants(t, open) }
 func TestJournal(t *testing.T)    { runtest.TestJournal(t, openJournal) }
+
+func TestEngine(t *testing.T) {
+	runtest.TestEngine(t, func(t *testing.T, w runtest.Work) runtest.EngineFixture {
+		t.Helper()
+		return runtest.LocalEngine(t, openJournal(t), w)
+	})
+}

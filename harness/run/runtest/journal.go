@@ -23,6 +23,10 @@ type Stores struct {
 	Facts harness.Facts
 	Notes harness.Notes
 	Inbox harness.Inbox
+	// Artifacts and Grants are of the same store too, and ID is its id.
+	Artifacts harness.Artifacts
+	Grants    harness.Grants
+	ID        string
 	// Reopen opens the same store again as another process would after the
 	// first one died.
 	Reopen func() Stores

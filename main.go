@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"cairn/harness"
@@ -21,12 +22,15 @@ import (
 	"cairn/harness/memory/condense"
 	"cairn/harness/memory/distill"
 	"cairn/harness/policy"
+	"cairn/harness/run"
 	"cairn/harness/snapshot"
 	"cairn/harness/snapshot/bucket"
 	"cairn/harness/tool"
 	"cairn/harness/tool/standard"
 	"cairn/storage/bolt"
 	"cairn/storage/mem"
+	"cairn/storage/postgres"
+	"cairn/storage/sqlite"
 	"cairn/themes"
 	"cairn/ui"
 	"cairn/ui/browser"
@@ -47,7 +51,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "cairn:", err)
 	}
 	ctx, stop := cli.SignalContext(context.Background())
-	var p program
+	p := program{parts.Start{Queue: openQueue}}
 	code := cli.Main(ctx, cli.System(), os.Args[1:], cli.Wire{
 		Agent:     agent.Version,
 		OpenStore: openStore, CheckStore: checkStore,
@@ -56,8 +60,8 @@ func main() {
 		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
 			sweep(setup.Now, setup.Log)
-			engine, _, err := p.Engine(s, native(s), setup)
-			return engine, err
+			e, err := p.Engine(s, native(s), setup)
+			return e.Engine, err
 		},
 		NewCondenser: func(_ context.Context, c cli.ChatSetup) (cli.Condenser, error) {
 			set, err := parts.Tools(c.Store, c.Setup)
@@ -67,6 +71,10 @@ func main() {
 			return cli.NewModels(p.Environment(setup)), nil
 		},
 		Chat: p.openChat, Plain: p.openPlain, Themes: themes.Names, Actions: actions, Tools: standard.Names,
+		OpenJobs: p.Jobs, ProbeEngine: p.Probe,
+		NewWorker: func(ctx context.Context, setup cli.Setup, w cli.WorkerSetup) (cli.Worker, error) {
+			return p.worker(ctx, setup, w)
+		},
 	})
 	stop()
 	os.Exit(code)
@@ -99,7 +107,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Artifacts: db.Artifacts(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
 			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(), Spending: db.Spending(), Limits: db.Limits(),
-			Native: stores{Native: parts.Native{Journal: db.Journal(), Limits: db.Limits(), Spending: db.Spending(), Engine: bolt.Engine}, db: db}, Close: db.Close,
+			Native: stores{Native: parts.Native{Journal: db.Journal(), Limits: db.Limits(), Spending: db.Spending(), Engine: bolt.Engine, ID: db.ID()}, db: db}, Close: db.Close,
 		}
 	}
 	if o.Ephemeral {
@@ -114,7 +122,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 			s.Spending = m.SpendingOver(s.Spending) // one budget for all windows of a day
 		}
 		s.Limits = m.Limits()
-		s.Native = stores{Native: parts.Native{Journal: m.Journal(), Limits: s.Limits, Spending: s.Spending, Engine: mem.Engine}}
+		s.Native = stores{Native: parts.Native{Journal: m.Journal(), Limits: s.Limits, Spending: s.Spending, Engine: mem.Engine, ID: m.ID()}}
 		rest := s.Close
 		s.Close = func() error {
 			if rest == nil {
@@ -133,6 +141,25 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		s.Facts, s.Notes, s.Inbox = nil, nil, nil
 	}
 	return s, nil
+}
+
+// openQueue opens what keeps runs at an address.
+func openQueue(ctx context.Context, a run.Address, setup cli.Setup) (run.Queue, error) {
+	if path, ok := strings.CutPrefix(a.Text, string(run.KindSQLite)+":"); ok {
+		return sqlite.Open(ctx, path, sqlite.Options{Now: setup.Now, Logger: setup.Log})
+	}
+	return postgres.Open(ctx, a.Text, postgres.Options{Lease: setup.Config.Lease, Now: setup.Now, Log: setup.Log})
+}
+
+// worker makes what drives the runs of others. What calls for runs of stores that
+// are not here may cost is held in memory.
+func (p *program) worker(ctx context.Context, setup cli.Setup, w cli.WorkerSetup) (cli.Worker, error) {
+	var natives []parts.Native
+	for _, s := range w.Stores {
+		natives = append(natives, native(s))
+	}
+	m := mem.New(setup.Now)
+	return p.Worker(ctx, setup, w, natives, parts.Native{Limits: m.Limits(), Spending: m.Spending()})
 }
 
 // sweep removes what ephemeral chats left that were killed.
@@ -255,9 +282,10 @@ func (p *program) settle(c cli.ChatSetup) func(context.Context, harness.Session)
 }
 
 // deps is what both front ends are made of.
-func (p *program) deps(c cli.ChatSetup, engine harness.Engine, set *tool.Set) ui.Deps {
+func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
+	set := engine.Tools
 	d := ui.Deps{
-		Engine: engine, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
+		Engine: engine.Engine, Remote: engine.Remote, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
 		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Ledger: c.Store.Ledger, Distill: distil(p.Distiller(c, native(c.Store))), Title: p.Titler(c, native(c.Store)), Export: c.Export, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
 		Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
@@ -372,7 +400,7 @@ func actions() []string {
 
 // openChat opens the full-screen chat.
 func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err error) {
-	engine, set, err := p.Engine(c.Store, native(c.Store), c.Setup)
+	engine, err := p.Engine(c.Store, native(c.Store), c.Setup)
 	if err != nil {
 		return exit, err
 	}
@@ -391,7 +419,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 		sweep(c.Setup.Now, c.Setup.Log)
 		housekeep(care, c.Store, p.Distiller(c, native(c.Store)), c.Setup.Log)
 	})
-	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine, set)))
+	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine)))
 	if m, ok := last.(ui.Model); ok {
 		e := m.Settle() //nolint:contextcheck // it saves what is left after the context has ended
 		exit = cli.ChatExit{Session: e.Session, Saved: e.Saved}
@@ -402,10 +430,10 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 
 // openPlain opens the linear chat.
 func (p *program) openPlain(ctx context.Context, c cli.ChatSetup) (cli.ChatExit, error) {
-	engine, set, err := p.Engine(c.Store, native(c.Store), c.Setup)
+	engine, err := p.Engine(c.Store, native(c.Store), c.Setup)
 	if err != nil {
 		return cli.ChatExit{}, err
 	}
-	e, err := ui.Plain(ctx, p.deps(c, engine, set), c.In, c.Out, c.Prompted)
+	e, err := ui.Plain(ctx, p.deps(c, engine), c.In, c.Out, c.Prompted)
 	return cli.ChatExit{Session: e.Session, Saved: e.Saved}, errors.Join(err, e.Unsaved, engine.Close(context.WithoutCancel(ctx)))
 }

@@ -128,6 +128,7 @@ func (a *app) heedProject(dir string) error {
 			return err
 		}
 	}
+	a.cfg.Permissions.ofProject(path)
 	return nil
 }
 
@@ -236,7 +237,7 @@ func (a *app) setup() (Setup, error) {
 		return Setup{}, err
 	}
 	return Setup{
-		Config: c, DataDir: c.Dir, Engine: a.engineFor(c), Ephemeral: a.flags.ephemeral, Distill: c.distillFor(a.flags.ephemeral), Interactive: a.interactive,
+		Config: c, DataDir: c.Dir, Engine: a.engineFor(c), Holder: a.holder(), Ephemeral: a.flags.ephemeral, Distill: c.distillFor(a.flags.ephemeral), Interactive: a.interactive,
 		Getenv: a.s.Getenv, Now: a.s.Now, Log: log,
 	}, nil
 }

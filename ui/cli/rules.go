@@ -34,6 +34,31 @@ type RuleLine struct {
 	Rule   string `json:"rule"`
 	// From is a file or a flag.
 	From string `json:"from"`
+	// Project says that the file is a project's.
+	Project bool `json:"-"`
+}
+
+// Own are the rules that no project's file brought, in the order of Lines.
+func (p Permissions) Own() []RuleLine {
+	return slices.DeleteFunc(slices.Clone(p.Lines), func(l RuleLine) bool { return l.Project })
+}
+
+// With returns the own rules with those of a project.
+func (p Permissions) With(project Permissions) (Permissions, error) {
+	out := Permissions{Mode: p.Mode, ModeFrom: p.ModeFrom}
+	for _, l := range append(p.Own(), project.Lines...) {
+		if err := out.add(l.Effect, l.From, []string{l.Rule}); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// ofProject marks the rules from a project's file.
+func (p *Permissions) ofProject(path string) {
+	for i := range p.Lines {
+		p.Lines[i].Project = p.Lines[i].Project || path != "" && p.Lines[i].From == path
+	}
 }
 
 // approveModes are the values of approve.
@@ -101,6 +126,7 @@ func permissionsOf(c Config, user, project file) (Permissions, error) {
 			p.Mode, p.ModeFrom = policy.Mode(*of.table.Approve), of.path
 		}
 	}
+	p.ofProject(c.Project)
 	return p, nil
 }
 

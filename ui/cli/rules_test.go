@@ -42,10 +42,10 @@ func TestAChatHeedsTheProjectItRunsIn(t *testing.T) {
 	}
 	c := w.chats[0].Setup
 	want := []RuleLine{
-		{"deny", "fetch_url", filepath.Join(s.Dir, ".cairn", "config.toml")},
-		{"deny", "run_command(rm)", filepath.Join(there, ".cairn", "config.toml")},
-		{"ask", "write_file", filepath.Join(there, ".cairn", "config.toml")},
-		{"allow", "run_command(go test)", "--allow"},
+		{"deny", "fetch_url", filepath.Join(s.Dir, ".cairn", "config.toml"), true},
+		{"deny", "run_command(rm)", filepath.Join(there, ".cairn", "config.toml"), true},
+		{"ask", "write_file", filepath.Join(there, ".cairn", "config.toml"), true},
+		{"allow", "run_command(go test)", "--allow", false},
 	}
 	if diff := cmp.Diff(want, c.Config.Permissions.Lines); diff != "" {
 		t.Errorf("the rules (-want +got):\n%s", diff)

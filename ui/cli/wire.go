@@ -122,14 +122,7 @@ type Worker interface {
 	// Run drives runs until ctx ends, and then hands back what is under way.
 	Run(ctx context.Context) error
 	// Status tells what it has done so far; it may be called at any time.
-	Status() WorkerStatus
-}
-
-// WorkerStatus is what a worker has done since its start.
-type WorkerStatus struct {
-	// Driving are runs under way; Done rest, Failed failed, and Refused are those
-	// that this worker cannot drive.
-	Driving, Done, Failed, Refused int
+	Status() run.WorkerStatus
 }
 
 // StoreOptions say how a store is opened.
@@ -215,7 +208,9 @@ type Setup struct {
 	// DataDir holds the store.
 	DataDir string
 	// Engine is what persists new runs. Its Text may hold a password.
-	Engine    run.Address
+	Engine run.Address
+	// Holder is how others see this process.
+	Holder    harness.Holder
 	Ephemeral bool
 	// Distill is what becomes of what the model finds worth keeping after a turn.
 	// It is [distill.Off] where no memory is written for a conversation that is

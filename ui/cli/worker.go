@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,13 +13,9 @@ import (
 	"cairn/harness/run"
 )
 
-const (
-	// healthEvery is how often a worker tells what it has done.
-	healthEvery = 30 * time.Second
-	// defaultConcurrency and maxConcurrency are how many runs a worker drives side
-	// by side.
-	defaultConcurrency, maxConcurrency = 4, 256
-)
+// defaultConcurrency and maxConcurrency are how many runs a worker drives side by
+// side.
+const defaultConcurrency, maxConcurrency = 4, 256
 
 const workerLong = `Drive the runs that chats leave in a shared engine: those begun with
 --drive workers, those that wait for an answer and got one, and those whose
@@ -55,6 +50,8 @@ func (a *app) workerCommand() *cobra.Command {
 	f.IntVar(&concurrency, "concurrency", defaultConcurrency, "drive at most `N` runs at once")
 	leaseFlags(f)
 	f.Bool(anyHostFlag, false, "also drive runs of other machines with tools that then work on this one")
+	f.StringArrayVar(&a.flags.allow, "allow", nil, "`RULE` that the chats were started with, too (repeatable)")
+	f.StringArrayVar(&a.flags.deny, "deny", nil, "`RULE` that the chats were started with, too (repeatable)")
 	f.StringArrayVar(&data, "data", nil, "the runs' conversations may be in `DIR`, beside the store of --dir (repeatable)")
 	return cmd
 }
@@ -72,6 +69,10 @@ func (a *app) work(ctx context.Context, data []string, concurrency int) error {
 	if c.Engine.Kind == run.KindBbolt {
 		return usage("a worker needs an engine that it shares with chats, and bbolt is the store of one chat, which drives its runs itself; give --engine sqlite:PATH, postgres://HOST/DATABASE or temporal://HOST:PORT/NAMESPACE")
 	}
+	// The working directory is no run's: each brings the rules of its own.
+	if a.cfg.Permissions, err = c.Permissions.With(Permissions{}); err != nil {
+		return err
+	}
 	if err := a.logToErr(); err != nil {
 		return err
 	}
@@ -87,20 +88,11 @@ func (a *app) work(ctx context.Context, data []string, concurrency int) error {
 	if err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
-	log := setup.Log
-	log.Info("worker started", slog.String("engine", c.Engine.Name), slog.Int("concurrency", concurrency),
-		slog.Duration("lease", c.Lease), slog.Bool("any_host", c.AnyHost), slog.Int("stores", len(stores)))
+	setup.Log.Info("engine opened", slog.String("engine", c.Engine.Name), slog.Bool("any_host", c.AnyHost), slog.Int("stores", len(stores)))
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	go a.tellHealth(watching, log, w)
-	context.AfterFunc(watching, func() {
-		if ctx.Err() != nil {
-			log.Info("worker stops", slog.Int("hands_back", w.Status().Driving))
-		}
-	})
-	err = w.Run(ctx)
-	logStatus(log, "worker ended", w.Status())
-	if err != nil && ctx.Err() == nil {
+	go tellHealth(watching, setup.Log, w)
+	if err := w.Run(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("drive runs: %w", err)
 	}
 	return nil
@@ -182,27 +174,21 @@ func logHandler(w io.Writer, objects bool, level slog.Level) slog.Handler {
 	return slog.NewTextHandler(w, o)
 }
 
-// tellHealth logs how the worker stands every now and then, and when it is asked
-// with a signal, until ctx ends.
-func (a *app) tellHealth(ctx context.Context, log *slog.Logger, w Worker) {
-	tick := time.NewTicker(healthEvery)
-	defer tick.Stop()
+// tellHealth logs how the worker stands when it is asked with a signal, until ctx
+// ends. Besides, the worker logs that now and then itself.
+func tellHealth(ctx context.Context, log *slog.Logger, w Worker) {
 	asked, done := healthSignal()
 	defer done()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
 		case <-asked:
 		}
-		logStatus(log, "health", w.Status())
+		s := w.Status()
+		log.Info("health", slog.Any("driving", s.Driving), slog.Int("done", s.Done), slog.Int("failed", s.Failed), slog.Int("refused", s.Refused),
+			slog.Int("lost", s.Lost), slog.Int("returned", s.Returned), slog.String("trouble", s.Trouble))
 	}
-}
-
-// logStatus logs what a worker has done.
-func logStatus(log *slog.Logger, message string, s WorkerStatus) {
-	log.Info(message, slog.Int("driving", s.Driving), slog.Int("done", s.Done), slog.Int("failed", s.Failed), slog.Int("refused", s.Refused)) //nolint:sloglint // one of two constants
 }
 
 // holderWords names a process that drives runs.

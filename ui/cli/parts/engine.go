@@ -54,47 +54,71 @@ func rules(s cli.Store, setup cli.Setup) *policy.Rules {
 	return r
 }
 
-// Engine returns what executes runs, and the tools that runs have.
-func (p *Start) Engine(s cli.Store, native Native, setup cli.Setup) (*run.Local, *tool.Set, error) {
-	if setup.Engine.Kind != run.KindBbolt {
-		return nil, nil, fmt.Errorf("open %s: this program has no engine of that kind", setup.Engine.Name)
-	}
+// kit is what runs are carried out with over one store.
+type kit struct {
+	start *Start
+	store cli.Store
+	setup cli.Setup
+	// tools and composer are those of sessions with memory, few and plain those of
+	// sessions without.
+	tools, few      *tool.Set
+	composer, plain *memory.Composer
+	judge           *policy.Rules
+	budget          *policy.Budget
+	limits          harness.Limits
+}
+
+// kit returns what carries out runs over a store.
+func (p *Start) kit(s cli.Store, native Native, setup cli.Setup) (*kit, error) {
 	set, err := Tools(s, setup)
 	if err != nil {
-		return nil, nil, err
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		return nil, nil, fmt.Errorf("name of this machine: %w", err)
+		return nil, err
 	}
 	bare := s // what a session without memory has
 	bare.Facts, bare.Notes = nil, nil
 	few, err := Tools(bare, setup)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	env := p.Environment(setup)
-	composer, plain := composers(s, setup)
-	judge, spend := rules(s, setup), budget(setup, native)
-	engine := run.NewLocal(run.Options{
-		Journal: native.Journal, Transcript: s.Transcript, Sessions: s.Sessions, Grants: s.Grants, Engine: native.Engine, Host: host,
-		Now: setup.Now, Logger: setup.Log,
-		Steps: func(ctx context.Context, c harness.RunConfig) (agent.Steps, error) {
-			m, info, err := choose.Build(ctx, c.Model, env)
-			if err != nil {
-				return agent.Steps{}, &cli.ProviderError{Err: err}
-			}
-			steps := agent.Steps{
-				Model: m, Info: info, Tools: set, Policy: judge, Compose: composer.Compose, Limits: native.Limits, Budget: spend, Log: setup.Log, Now: setup.Now,
-				Used: func(ctx context.Context, ids []string) { used(ctx, s.Facts, setup, ids) },
-			}
-			if c.NoMemory {
-				steps.Tools, steps.Compose = few, plain.Compose
-			}
-			return steps, nil
-		},
-	})
-	return engine, set, nil
+	k := &kit{start: p, store: s, setup: setup, tools: set, few: few, judge: rules(s, setup), budget: budget(setup, native), limits: native.Limits}
+	k.composer, k.plain = composers(s, setup)
+	return k, nil
+}
+
+// steps returns the parts that carry out runs of a configuration.
+func (k *kit) steps(ctx context.Context, c harness.RunConfig) (agent.Steps, error) {
+	m, info, err := choose.Build(ctx, c.Model, k.start.Environment(k.setup))
+	if err != nil {
+		return agent.Steps{}, &cli.ProviderError{Err: err}
+	}
+	steps := agent.Steps{
+		Model: m, Info: info, Tools: k.set(c), Policy: k.judge, Compose: k.composer.Compose, Limits: k.limits, Budget: k.budget, Log: k.setup.Log, Now: k.setup.Now,
+		Used: func(ctx context.Context, ids []string) { used(ctx, k.store.Facts, k.setup, ids) },
+	}
+	if c.NoMemory {
+		steps.Compose = k.plain.Compose
+	}
+	return steps, nil
+}
+
+// set are the tools of a configuration.
+func (k *kit) set(c harness.RunConfig) *tool.Set {
+	if c.NoMemory {
+		return k.few
+	}
+	return k.tools
+}
+
+// local returns the engine of the runs that the store itself keeps.
+func (k *kit) local(native Native) (*run.Local, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name of this machine: %w", err)
+	}
+	return run.NewLocal(run.Options{
+		Journal: native.Journal, Transcript: k.store.Transcript, Sessions: k.store.Sessions, Grants: k.store.Grants, Engine: native.Engine, Host: host,
+		Now: k.setup.Now, Logger: k.setup.Log, Steps: k.steps,
+	}), nil
 }
 
 // used counts the use of facts in an answer.

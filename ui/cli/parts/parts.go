@@ -5,6 +5,7 @@
 package parts
 
 import (
+	"context"
 	"os"
 	"sync"
 
@@ -25,10 +26,16 @@ type Native struct {
 	Spending harness.Spending
 	// Engine names what persists runs.
 	Engine string
+	// ID is that of the store of the conversations.
+	ID string
 }
 
-// Start is one start of the program. Its zero value is ready for use.
+// Start is one start of the program. Its zero value is ready for use where runs
+// are kept in the store of the conversations alone.
 type Start struct {
+	// Queue opens what keeps runs at an address of SQLite or PostgreSQL.
+	Queue func(ctx context.Context, a run.Address, setup cli.Setup) (run.Queue, error)
+
 	once sync.Once
 	env  choose.Env
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -118,8 +117,9 @@ func (p place) unreadable(err error, u *url.URL, query url.Values) error {
 		secrets = append(secrets, secret, url.QueryEscape(secret), url.PathEscape(secret))
 	}
 	_, why, found := strings.Cut(err.Error(), "`: ") // the address is between back quotes
-	// A value is no help, and may be a password that went astray.
-	why = regexp.MustCompile(`"[^"]*"`).ReplaceAllString(why, "it")
+	// It names the setting. A value that is no number may be a password that went
+	// astray.
+	why, _, _ = strings.Cut(why, " (strconv.")
 	for _, secret := range secrets {
 		found = found && (secret == "" || !strings.Contains(why, secret))
 	}

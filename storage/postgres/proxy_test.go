@@ -35,21 +35,21 @@ type proxy struct {
 }
 
 // newProxy leads to the server of an address, and returns the address of the way.
-func newProxy(t testing.TB, address string) (*proxy, string) {
-	t.Helper()
+func newProxy(tb testing.TB, address string) (*proxy, string) {
+	tb.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	query := u.Query()
 	p := &proxy{socket: query.Get("host") + "/.s.PGSQL." + query.Get("port"), conns: map[net.Conn]bool{}}
 	if p.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var served sync.WaitGroup
 	served.Go(func() { p.serve(&served) })
-	t.Cleanup(func() {
-		p.listener.Close()
+	tb.Cleanup(func() {
+		hangUp(p.listener)
 		p.setAway(true)
 		served.Wait()
 	})
@@ -73,7 +73,7 @@ func (p *proxy) setAway(away bool) {
 	defer p.mu.Unlock()
 	p.away = away
 	for c := range p.conns {
-		c.Close()
+		hangUp(c)
 	}
 }
 
@@ -86,9 +86,9 @@ func (p *proxy) serve(served *sync.WaitGroup) {
 		server, err := net.Dial("unix", p.socket)
 		p.mu.Lock()
 		if err != nil || p.away {
-			client.Close()
+			hangUp(client)
 			if err == nil {
-				server.Close()
+				hangUp(server)
 			}
 			p.mu.Unlock()
 			continue
@@ -104,8 +104,8 @@ func (p *proxy) serve(served *sync.WaitGroup) {
 // up passes on what the client sends. Every message of a transaction's end comes
 // alone, because the client waits for the answer to what was before.
 func (p *proxy) up(client, server net.Conn, mute chan struct{}) {
-	defer client.Close()
-	defer server.Close()
+	defer hangUp(client)
+	defer hangUp(server)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := client.Read(buf)
@@ -121,6 +121,7 @@ func (p *proxy) up(client, server net.Conn, mute chan struct{}) {
 			p.mu.Unlock()
 		}
 		switch what {
+		case cutNothing:
 		case cutRequest:
 			return
 		case cutAnswer:
@@ -139,7 +140,7 @@ func (p *proxy) up(client, server net.Conn, mute chan struct{}) {
 
 // down passes on what the server answers, unless the connection is mute.
 func (p *proxy) down(client, server net.Conn, mute chan struct{}) {
-	defer client.Close()
+	defer hangUp(client)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := server.Read(buf)
@@ -156,3 +157,6 @@ func (p *proxy) down(client, server net.Conn, mute chan struct{}) {
 		}
 	}
 }
+
+// hangUp closes what may be closed already.
+func hangUp(c io.Closer) { _ = c.Close() }

@@ -13,15 +13,15 @@ import (
 )
 
 // open opens a queue that ends with the test.
-func open(t testing.TB, address string, o postgres.Options) *postgres.Queue {
-	t.Helper()
-	q, err := postgres.Open(t.Context(), address, o)
+func open(tb testing.TB, address string, o postgres.Options) *postgres.Queue {
+	tb.Helper()
+	q, err := postgres.Open(tb.Context(), address, o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := q.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return q
@@ -44,10 +44,10 @@ func answer(text string, status harness.RunStatus) run.Entry {
 
 var ada = harness.Holder{PID: 1, Host: "ada", Purpose: "worker"}
 
-func submit(t testing.TB, q run.Queue, id string) {
-	t.Helper()
-	if _, err := q.Submit(t.Context(), submission(id), ada); err != nil {
-		t.Fatal(err)
+func submit(tb testing.TB, q run.Queue, id string) {
+	tb.Helper()
+	if _, err := q.Submit(tb.Context(), submission(id), ada); err != nil {
+		tb.Fatal(err)
 	}
 }
 
@@ -142,11 +142,11 @@ func TestSchemasOfAnyNameAreApart(t *testing.T) {
 	}
 }
 
-func claim(t testing.TB, q run.Queue, id harness.RunID) run.Claim {
-	t.Helper()
-	c, err := q.Claim(t.Context(), id, ada)
+func claim(tb testing.TB, q run.Queue, id harness.RunID) run.Claim {
+	tb.Helper()
+	c, err := q.Claim(tb.Context(), id, ada)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }

@@ -137,7 +137,7 @@ func TestClosedQueueSaysSo(t *testing.T) {
 	if err := errors.Join(q.Close(), q.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for range changes { //nolint:revive // until it is closed
+	for range changes {
 	}
 	if _, err := q.Get(t.Context(), "r"); !errors.Is(err, harness.ErrClosed) {
 		t.Errorf("read after close: %v", err)

@@ -41,13 +41,13 @@ type tx struct {
 
 // Exec implements [sqljournal.Tx].
 func (t *tx) Exec(_ context.Context, statement string, args ...any) (int64, error) {
-	tag, err := t.tx.Exec(t.ctx, statement, args...)
+	tag, err := t.tx.Exec(t.ctx, statement, args...) //nolint:contextcheck // it is that of the caller, with an end
 	return tag.RowsAffected(), err
 }
 
 // Query implements [sqljournal.Tx].
 func (t *tx) Query(_ context.Context, statement string, args ...any) (sqljournal.Rows, error) {
-	return t.tx.Query(t.ctx, statement, args...)
+	return t.tx.Query(t.ctx, statement, args...) //nolint:contextcheck // the same
 }
 
 // Changed implements [sqljournal.Tx].

@@ -84,7 +84,7 @@ func TestServersThatCannotBeReachedAreToldWithoutPassword(t *testing.T) {
 	t.Parallel()
 	secret := url.UserPassword("ada", password).String()
 	closed, silent, chatty := listen(t), listen(t), listen(t)
-	closed.Close()
+	hangUp(closed)
 	go answerAll(chatty, "HTTP/1.1 400 Bad Request\r\n\r\n")
 	for name, c := range map[string]struct{ address, want string }{
 		"nobody listens": {"postgres://" + secret + "@" + closed.Addr().String() + "/db", "nothing listens at " + closed.Addr().String()},
@@ -108,7 +108,7 @@ func listen(t *testing.T) net.Listener {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
+	t.Cleanup(func() { hangUp(l) })
 	return l
 }
 
@@ -120,7 +120,7 @@ func answerAll(l net.Listener, text string) {
 		}
 		_, _ = conn.Read(make([]byte, 100))
 		_, _ = conn.Write([]byte(text))
-		conn.Close()
+		hangUp(conn)
 	}
 }
 
@@ -168,37 +168,37 @@ func TestServersThatLetNobodyInAreToldWithoutPassword(t *testing.T) {
 }
 
 // admin runs a statement of the test itself.
-func admin(t testing.TB, address, statement string, args ...any) {
-	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
+func admin(tb testing.TB, address, statement string, args ...any) {
+	tb.Helper()
+	ctx := context.WithoutCancel(tb.Context())
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() {
 		if err := conn.Close(ctx); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	}()
 	if _, err := conn.Exec(ctx, statement, args...); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+		tb.Fatalf("%s: %v", statement, err)
 	}
 }
 
 // query reads one value for the test itself.
-func query(t testing.TB, address, statement string, dest any) {
-	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
+func query(tb testing.TB, address, statement string, dest any) {
+	tb.Helper()
+	ctx := context.WithoutCancel(tb.Context())
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() {
 		if err := conn.Close(ctx); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	}()
 	if err := conn.QueryRow(ctx, statement).Scan(dest); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+		tb.Fatalf("%s: %v", statement, err)
 	}
 }

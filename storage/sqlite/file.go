@@ -3,15 +3,17 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 
 	"cairn/harness"
 	"cairn/storage/internal/sqljournal"
@@ -20,13 +22,15 @@ import (
 const (
 	// application marks our files among those of SQLite: "carn".
 	application = 0x6361726e
-	// magic begins every file of SQLite, and the mark stands at an offset behind it.
-	magic       = "SQLite format 3\x00"
-	markAt      = 68
-	headerBytes = 100
-	// beingMade follows the name of a file in the names of those that are being
-	// made in its place.
-	beingMade = ".new-"
+	// magic begins every file of SQLite, which has no smaller ones than the least
+	// page.
+	magic     = "SQLite format 3\x00"
+	leastPage = 512
+	// beingMade follows the name of a file in that of the one that is being made in
+	// its place.
+	beingMade = ".new"
+	// makePoll is how often it is looked whether another process has made the file.
+	makePoll = 5 * time.Millisecond
 )
 
 // prepare makes the file if there is none, and refuses what is not ours before
@@ -35,7 +39,7 @@ func (q *Queue) prepare(ctx context.Context) error {
 	info, err := os.Stat(q.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := q.create(ctx); err != nil {
-			return fmt.Errorf("%w; choose a place that you can write", q.explain(err))
+			return err
 		}
 		info, err = os.Stat(q.path)
 	}
@@ -44,8 +48,12 @@ func (q *Queue) prepare(ctx context.Context) error {
 		return err
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("it is no file (%s): %w; name a file", info.Mode().Type(), harness.ErrForeign)
+	case info.Size() == 0:
+		return fmt.Errorf("the file is empty, and cairn never leaves one so: remove it, or put the right one in its place: %w", harness.ErrDamaged)
+	case info.Size() < leastPage:
+		return q.checkShort()
 	}
-	if err := q.checkHeader(); err != nil {
+	if err := q.checkMark(ctx); err != nil {
 		return err
 	}
 	if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
@@ -56,74 +64,89 @@ func (q *Queue) prepare(ctx context.Context) error {
 	return nil
 }
 
-// checkHeader reads the mark of the file.
-func (q *Queue) checkHeader() error {
-	f, err := os.Open(q.path)
+// checkShort tells what a file is that is too short for a database.
+func (q *Queue) checkShort() error {
+	data, err := os.ReadFile(q.path)
 	if err != nil {
 		return err
 	}
-	header := make([]byte, headerBytes)
-	n, err := io.ReadFull(f, header)
-	if err := f.Close(); err != nil {
+	if strings.HasPrefix(string(data), magic) {
+		return fmt.Errorf("the file was cut off after %d bytes; put the right one in its place, or remove it: %w", len(data), harness.ErrDamaged)
+	}
+	return notSQLite()
+}
+
+func notSQLite() error {
+	return fmt.Errorf("the file is not one of SQLite; name another: %w", harness.ErrForeign)
+}
+
+// checkMark reads the mark of the file, through SQLite: to close a file that this
+// process has open in SQLite too would give up the locks on it.
+func (q *Queue) checkMark(ctx context.Context) (err error) {
+	look, err := sql.Open(driver, source(q.path, "mode=ro&"+settings()))
+	if err != nil {
 		return err
 	}
-	switch {
-	case n == 0:
-		return fmt.Errorf("the file is empty, and cairn never leaves one so: remove it, or put the right one in its place: %w", harness.ErrDamaged)
-	case !strings.HasPrefix(string(header[:n]), magic[:min(n, len(magic))]):
-		return fmt.Errorf("the file is not one of SQLite; name another: %w", harness.ErrForeign)
+	defer func() { err = errors.Join(err, look.Close()) }()
+	var mark int64
+	var e *sqlite.Error
+	switch err := look.QueryRowContext(ctx, "PRAGMA application_id").Scan(&mark); {
+	case errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_NOTADB:
+		return notSQLite()
 	case err != nil:
-		return fmt.Errorf("the file was cut off after %d bytes; put the right one in its place, or remove it: %w", n, harness.ErrDamaged)
-	case binary.BigEndian.Uint32(header[markAt:]) != application:
+		return err
+	case mark != application:
 		return fmt.Errorf("the file of SQLite is another program's; name another: %w", harness.ErrForeign)
 	}
 	return nil
 }
 
-// create makes the file under another name and links it into place, so that no
-// half-made one is ever there. Another process may do the same.
+// create makes the file under another name, whole, and gives it its own then. Of
+// several processes one does that.
 func (q *Queue) create(ctx context.Context) (err error) {
-	dir := filepath.Dir(q.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(q.path), 0o700); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(dir, filepath.Base(q.path)+beingMade+"*")
+	making, err := q.seats.making(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, removeIfThere(temp.Name())) }()
-	if err := temp.Close(); err != nil {
-		return err
+	defer func() { err = errors.Join(err, making.Unlock()) }()
+	if _, err := os.Stat(q.path); !errors.Is(err, fs.ErrNotExist) {
+		return err // somebody else was first
 	}
-	if err := q.fill(ctx, temp.Name()); err != nil {
-		return err
-	}
-	if err := os.Link(temp.Name(), q.path); err != nil && !errors.Is(err, fs.ErrExist) {
-		// Not every file system has links.
-		if err := os.Rename(temp.Name(), q.path); err != nil {
+	temp := q.path + beingMade
+	for _, left := range []string{"", "-journal", "-wal", "-shm"} {
+		if err := removeIfThere(temp + left); err != nil {
 			return err
 		}
 	}
-	return syncDir(dir)
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := q.fill(ctx, temp); err != nil {
+		return errors.Join(err, removeIfThere(temp))
+	}
+	if err := os.Rename(temp, q.path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(q.path))
 }
 
 // fill makes the tables in an empty file and leaves it on disk, all in one.
 func (q *Queue) fill(ctx context.Context, path string) (err error) {
-	made, err := sql.Open("sqlite", source(path, fmt.Sprintf(
-		"mode=rw&_txlock=immediate&_auto_vacuum=incremental&_pragma=application_id(%d)&_pragma=journal_mode(DELETE)&%s", application, settings())))
+	made, err := sql.Open(driver, source(path, fmt.Sprintf(
+		"mode=rw&_txlock=immediate&_auto_vacuum=incremental&_pragma=application_id(%d)&%s", application, settings())))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, made.Close()) }()
 	made.SetMaxOpenConns(1)
-	begun, err := made.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := q.Migrate(ctx, sqljournal.Tx(&tx{Tx: begun})); err != nil {
-		return errors.Join(err, begun.Rollback())
-	}
-	if err := begun.Commit(); err != nil {
+	if _, err := transact(ctx, made, func(t sqljournal.Tx) error { return q.Migrate(ctx, t) }); err != nil {
 		return err
 	}
 	var mode string

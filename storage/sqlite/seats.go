@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,6 +38,16 @@ func newSeats(dir string, log *slog.Logger) *seats {
 
 func (s *seats) path(k sqljournal.Seat) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%s.%d.lock", url.PathEscape(string(k.Run)), k.Generation))
+}
+
+// making takes the lock of whoever makes the database.
+func (s *seats) making(ctx context.Context) (*flock.Flock, error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(s.dir, "making.lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	_, err := lock.TryLockContext(ctx, makePoll)
+	return lock, err
 }
 
 // parseSeat reads the name of a lock file.

@@ -16,8 +16,6 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
-
 	"cairn/harness/run"
 	"cairn/storage/internal/sqljournal"
 )
@@ -79,7 +77,7 @@ func Open(ctx context.Context, path string, o Options) (*Queue, error) {
 	q := &Queue{path: abs, log: o.Logger, seats: newSeats(abs+locksSuffix, o.Logger)}
 	q.Queue = sqljournal.New(q.db(), dialect(), sqljournal.Options{Now: o.Now, Seats: q.seats})
 	if err := q.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("open the runs in %s: %w", abs, err)
+		return nil, fmt.Errorf("open the runs in %s: %w", abs, q.explain(err))
 	}
 	q.done, q.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := q.open(ctx); err != nil {
@@ -103,6 +101,9 @@ func placeOf(path string) (string, error) {
 	return abs, nil
 }
 
+// driver is the name under which the driver of SQLite is known.
+const driver = "sqlite"
+
 // source is what the driver opens. The query has no user's text in it.
 func source(path, query string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query}).String()
@@ -116,11 +117,11 @@ func settings() string {
 
 // open opens a file that is there and brings its tables up to date.
 func (q *Queue) open(ctx context.Context) (err error) {
-	if q.write, err = sql.Open("sqlite", source(q.path, "mode=rw&_txlock=immediate&"+settings())); err != nil {
+	if q.write, err = sql.Open(driver, source(q.path, "mode=rw&_txlock=immediate&"+settings())); err != nil {
 		return err
 	}
 	q.write.SetMaxOpenConns(1)
-	if q.read, err = sql.Open("sqlite", source(q.path, "mode=rw&_pragma=query_only(ON)&"+settings())); err != nil {
+	if q.read, err = sql.Open(driver, source(q.path, "mode=rw&_pragma=query_only(ON)&"+settings())); err != nil {
 		return err
 	}
 	q.read.SetMaxOpenConns(readers)

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"syscall"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -77,27 +79,34 @@ func (d db) run(ctx context.Context, pool *sql.DB, f func(sqljournal.Tx) error) 
 	if d.q.done.Err() != nil {
 		return nil, harness.ErrClosed
 	}
+	changed, err := transact(ctx, pool, f)
+	return changed, d.q.explain(err)
+}
+
+// transact runs f in a transaction and returns the runs that it changed.
+func transact(ctx context.Context, pool *sql.DB, f func(sqljournal.Tx) error) ([]harness.RunID, error) {
 	begun, err := pool.BeginTx(ctx, nil)
 	if err != nil {
-		return nil, d.q.explain(err)
+		return nil, err
 	}
 	t := &tx{Tx: begun}
 	if err := f(t); err != nil {
 		if back := begun.Rollback(); back != nil && !errors.Is(back, sql.ErrTxDone) {
 			err = errors.Join(err, back)
 		}
-		return nil, d.q.explain(err)
+		return nil, err
 	}
-	if err := begun.Commit(); err != nil {
-		return nil, d.q.explain(err)
-	}
-	return t.changed, nil
+	return t.changed, begun.Commit()
 }
 
-// explain says of an error of SQLite what it means and what can be done.
+// explain says of an error of SQLite or the system what it means and what can be
+// done.
 func (q *Queue) explain(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOTDIR) {
+			return fmt.Errorf("%w; choose a place that you can write", err)
+		}
 		return err
 	}
 	switch e.Code() & 0xff {

@@ -94,7 +94,7 @@ func (q *Queue) add(ctx context.Context, tx Tx, c run.Claim, r harness.Run, entr
 		}
 		added = append(added, e)
 	}
-	st, err := encode(statePlace(c.Run), state{Stop: r.Stop, Error: r.Error, Usage: r.Usage, Driver: r.Driver})
+	st, err := stateOf(r)
 	if err != nil {
 		return nil, err
 	}

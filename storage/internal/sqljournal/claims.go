@@ -100,14 +100,16 @@ func (q *Queue) insert(ctx context.Context, tx Tx, p prepared) error {
 	if first.Status != "" {
 		r.Status = first.Status
 	}
+	r.Cursor, r.Stop, r.Error, r.Usage = 1, first.Stop, first.Error, first.Usage
 	stored := r
+	stored.Cursor, stored.Stop, stored.Error = 0, "", nil
 	stored.First, stored.Status, stored.Usage = p.Run.First, "", harness.Usage{}
 	stored.Worker, stored.Waits, stored.Pending, stored.Unreachable, stored.Unfetched = nil, "", nil, "", 0
-	about, err := encode(infoPlace(id), info{Run: stored, Needs: p.Carried.Needs})
+	about, err := encode(infoPlace(id), info{Run: stored, Store: p.Carried.Store, Needs: p.Carried.Needs})
 	if err != nil {
 		return err
 	}
-	st, err := encode(statePlace(id), state{Stop: first.Stop, Error: first.Error, Usage: first.Usage})
+	st, err := stateOf(r)
 	if err != nil {
 		return err
 	}

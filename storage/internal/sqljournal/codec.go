@@ -13,15 +13,37 @@ import (
 // info is what of a run never changes.
 type info struct {
 	Run   harness.Run `json:"run"`
+	Store string      `json:"store"`
 	Needs run.Needs   `json:"needs"`
 }
 
-// state is what of a run its entries change and no column has.
+// state is what of a run its entries change. Status and Last are in columns too,
+// which have no checksum.
 type state struct {
+	Status harness.RunStatus  `json:"status"`
+	Last   int                `json:"last"`
 	Stop   harness.StopReason `json:"stop,omitempty"`
 	Error  *harness.RunError  `json:"error,omitempty"`
 	Usage  harness.Usage      `json:"usage,omitzero"`
 	Driver int                `json:"driver,omitempty"`
+}
+
+// stateOf is what is stored of r.
+func stateOf(r harness.Run) ([]byte, error) {
+	return encode(statePlace(r.ID), state{Status: r.Status, Last: r.Cursor, Stop: r.Stop, Error: r.Error, Usage: r.Usage, Driver: r.Driver})
+}
+
+// follow brings r up to date from its columns and its state.
+func follow(r *harness.Run, status string, last int64, stored []byte) error {
+	var s state
+	if err := decode(statePlace(r.ID), stored, &s); err != nil {
+		return err
+	}
+	if string(s.Status) != status || int64(s.Last) != last {
+		return fmt.Errorf("%s says %s at entry %d and its row %.20q at %d: %w", statePlace(r.ID), s.Status, s.Last, status, last, harness.ErrDamaged)
+	}
+	r.Status, r.Cursor, r.Stop, r.Error, r.Usage, r.Driver = s.Status, s.Last, s.Stop, s.Error, s.Usage, s.Driver
+	return nil
 }
 
 const (

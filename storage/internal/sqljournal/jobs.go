@@ -67,7 +67,7 @@ func (q *Queue) List(ctx context.Context, f run.JobFilter) ([]run.Job, error) {
 // jobs reads runs as they are shown.
 func (q *Queue) jobs(ctx context.Context, tx Tx, rest string, args []any) ([]run.Job, error) {
 	var jobs []run.Job
-	err := q.each(ctx, tx, `SELECT runs.id, store, status, last_entry, acknowledged, updated, asked, generation, held, broken, `+q.leased()+`,
+	err := q.each(ctx, tx, `SELECT runs.id, status, last_entry, acknowledged, updated, asked, generation, held, broken, `+q.leased()+`,
 		holder, info, state, partials.data FROM runs LEFT JOIN partials ON partials.run = runs.id`+rest, args, func(rows Rows) error {
 		j, err := q.job(rows)
 		jobs = append(jobs, j)
@@ -86,27 +86,25 @@ func (q *Queue) jobs(ctx context.Context, tx Tx, rest string, args []any) ([]run
 
 // job reads a run from a row.
 func (q *Queue) job(rows Rows) (run.Job, error) {
-	var id, store, status, asked string
+	var id, status, asked string
 	var last, acknowledged, updated, generation, held, broken, due int64
 	var holder, about, st, partial []byte
 	var j run.Job
-	if err := rows.Scan(&id, &store, &status, &last, &acknowledged, &updated, &asked, &generation, &held, &broken, &due,
+	if err := rows.Scan(&id, &status, &last, &acknowledged, &updated, &asked, &generation, &held, &broken, &due,
 		&holder, &about, &st, &partial); err != nil {
 		return j, err
 	}
 	rid := harness.RunID(id)
 	var began info
-	var s state
 	if err := decode(infoPlace(rid), about, &began); err != nil {
 		return j, err
 	}
-	if err := decode(statePlace(rid), st, &s); err != nil {
+	j = run.Job{Run: began.Run, Store: began.Store, Needs: began.Needs, Acknowledged: int(acknowledged), Asked: run.Ask(asked)}
+	r := &j.Run
+	if err := follow(r, status, last, st); err != nil {
 		return j, err
 	}
-	j = run.Job{Run: began.Run, Store: store, Needs: began.Needs, Acknowledged: int(acknowledged), Asked: run.Ask(asked)}
-	r := &j.Run
-	r.Status, r.Cursor, r.Updated, r.Unfetched = harness.RunStatus(status), int(last), until(updated), int(last-acknowledged)
-	r.Stop, r.Error, r.Usage, r.Driver = s.Stop, s.Error, s.Usage, s.Driver
+	r.Updated, r.Unfetched = until(updated), int(last-acknowledged)
 	if partial != nil {
 		r.Partial = new(harness.Partial)
 		if err := decode(partialPlace(rid), partial, r.Partial); err != nil {

@@ -34,3 +34,6 @@ func LostUsage(info harness.Run, s loop.State) harness.Usage { return lostUsage(
 
 // Attempts is how many model attempts a run has made.
 func Attempts(info harness.Run, s loop.State) int { return attempts(info, s) }
+
+// ResultOf returns how a run that rests stands.
+func ResultOf(info harness.Run, s loop.State) harness.Result { return resultOf(info, s) }

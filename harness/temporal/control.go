@@ -1,0 +1,260 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"cairn/harness"
+	"cairn/harness/run"
+)
+
+// Submit implements [run.Backend].
+func (b *Backend) Submit(ctx context.Context, s run.Submission) error {
+	id := s.Run.ID
+	prefer, err := b.driveHere(s.Here)
+	if err != nil {
+		return fmt.Errorf("submit run %s: %w", id, err)
+	}
+	for _, data := range s.Artifacts {
+		if err := b.blobs.putArtifact(ctx, data); err != nil {
+			return fmt.Errorf("submit run %s: %w", id, err)
+		}
+	}
+	in := input{Run: s.Run, First: s.First, Carried: s.Carried, Prefer: prefer, Settings: Settings{
+		Queue: b.at.common(s.Carried.Needs), Beat: b.o.Lease, Claim: b.o.Claim, MaxEvents: b.o.MaxEvents,
+	}}
+	job := run.Job{Run: s.Run, Store: s.Carried.Store, Needs: s.Carried.Needs}
+	job.Run.Cursor, job.Run.Status = 1, harness.RunRunning
+	if s.Here {
+		b.live.Begin(id, 0)
+	}
+	_, err = b.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: workflowID(id), TaskQueue: b.at.queue, Memo: map[string]any{memoJob: job},
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+	}, flowType, in)
+	var had *serviceerror.WorkflowExecutionAlreadyStarted
+	switch {
+	case errors.As(err, &had):
+		return nil
+	case err != nil:
+		if s.Here {
+			b.live.End(id)
+		}
+		return failed("submit", id, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fresh = append(b.fresh, id)
+	return nil
+}
+
+// update has the workflow of a run change it, and returns when that is stored.
+func (b *Backend) update(ctx context.Context, op string, id harness.RunID, name string, arg any) error {
+	h, err := b.client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: workflowID(id), UpdateName: name, Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err == nil {
+		err = h.Get(ctx, nil)
+	}
+	if err != nil {
+		return failed(op, id, err)
+	}
+	return nil
+}
+
+// Resume implements [run.Backend].
+func (b *Backend) Resume(ctx context.Context, id harness.RunID, how harness.ResumeHow, here bool) error {
+	switch how {
+	case harness.ResumeContinue, harness.ResumeRetry, harness.ResumeDrop, harness.ResumeClose:
+	default:
+		return fmt.Errorf("resume run %s: unknown way %q; use continue, retry, drop or close", id, how)
+	}
+	j, err := b.Get(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case j.Run.Status.Closed():
+		return fmt.Errorf("resume run %s: %w (%s)", id, errEnded, j.Run.Status)
+	case j.Run.Worker != nil:
+		return fmt.Errorf("resume run %s: %w", id, &harness.HeldError{Session: j.Run.Session, Holder: *j.Run.Worker})
+	}
+	prefer, err := b.driveHere(here)
+	if err != nil {
+		return fmt.Errorf("resume run %s: %w", id, err)
+	}
+	if here {
+		b.live.Begin(id, j.Run.Cursor)
+	}
+	if err := b.update(ctx, "resume", id, toResume, resuming{How: how, Prefer: prefer}); err != nil {
+		if here {
+			b.live.End(id)
+		}
+		return err
+	}
+	return nil
+}
+
+// Decide implements [run.Backend].
+func (b *Backend) Decide(ctx context.Context, id harness.RunID, here bool, ds ...harness.Decision) error {
+	prefer, err := b.driveHere(here)
+	if err != nil {
+		return fmt.Errorf("decide: run %s: %w", id, err)
+	}
+	j, err := b.Get(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case j.Run.Status.Closed():
+		return fmt.Errorf("decide: run %s has ended (%s) and waits for nothing: %w", id, j.Run.Status, harness.ErrNotFound)
+	}
+	// One that goes on may be driven here already; its decision is refused.
+	here = here && j.Run.Status != harness.RunRunning
+	if here {
+		b.live.Begin(id, j.Run.Cursor)
+	}
+	if err := b.update(ctx, "decide", id, toDecide, deciding{Decisions: ds, Prefer: prefer}); err != nil {
+		if here {
+			b.live.End(id)
+		}
+		return err
+	}
+	return nil
+}
+
+// Ask implements [run.Jobs].
+func (b *Backend) Ask(ctx context.Context, id harness.RunID, a run.Ask) error {
+	d, err := b.describe(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case !d.open:
+		return nil
+	}
+	err = b.update(ctx, "ask", id, toAsk, asking{a})
+	switch {
+	case errors.Is(err, errEnded):
+		return nil
+	case err != nil:
+		return err
+	case a == run.AskCancel:
+		b.stop(id) // the server tells it too, a moment later
+	}
+	return nil
+}
+
+// stop stops what is under way here of a run that is to be cancelled.
+func (b *Backend) stop(id harness.RunID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.driven[id] {
+		s.stop(errAsked)
+	}
+}
+
+// Acknowledge implements [run.Jobs]. While a run goes on it is noted only now and
+// then, because each time takes some of the events that its history may have.
+func (b *Backend) Acknowledge(ctx context.Context, id harness.RunID, cursor int) error {
+	d, err := b.describe(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case !d.open:
+		return nil
+	}
+	s, err := query[standing](ctx, b, id, askJob)
+	switch {
+	case err != nil:
+		return err
+	case s.Job.Acknowledged >= cursor, s.Job.Run.Status == harness.RunRunning && cursor-s.Job.Acknowledged < seldom:
+		return nil
+	}
+	return b.update(ctx, "acknowledge", id, toAcknowledge, acknowledging{cursor})
+}
+
+// seldom is how many entries are acknowledged at once of a run that goes on.
+const seldom = 50
+
+// Live implements [run.Backend].
+func (b *Backend) Live(ctx context.Context, id harness.RunID) (<-chan harness.Event, bool) {
+	return b.live.Follow(ctx, id)
+}
+
+// Prune implements [run.Jobs]. What is stored apart of the runs stays: others may
+// have parts in common with them.
+func (b *Backend) Prune(ctx context.Context, p run.Prune) (int, error) {
+	var closed []described
+	var open []described
+	err := b.each(ctx, false, func(d described) bool {
+		if d.open {
+			open = append(open, d)
+		} else {
+			closed = append(closed, d)
+		}
+		return true
+	})
+	if err != nil {
+		return 0, fmt.Errorf("prune: %w", err)
+	}
+	jobs, err := b.standing(ctx, open)
+	if err != nil {
+		return 0, fmt.Errorf("prune: %w", err)
+	}
+	for _, j := range jobs {
+		if j.Run.Status.Closed() {
+			closed = append(closed, described{job: j, open: true})
+		}
+	}
+	slices.SortStableFunc(closed, func(a, b described) int { return b.job.Run.Updated.Compare(a.job.Run.Updated) })
+	n := 0
+	for i, d := range closed {
+		old := !p.Before.IsZero() && d.job.Run.Updated.Before(p.Before)
+		if !old && (p.Keep <= 0 || i < p.Keep) || d.open && !p.Force {
+			continue
+		}
+		if err := b.remove(ctx, d); err != nil {
+			return n, fmt.Errorf("prune: %w", err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+// remove takes a run from the server.
+func (b *Backend) remove(ctx context.Context, d described) error {
+	id := d.job.Run.ID
+	if d.open {
+		if err := b.client.TerminateWorkflow(ctx, workflowID(id), d.runID, "pruned"); err != nil {
+			return failed("remove", id, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	_, err := b.client.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+		Namespace: b.at.namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID(id), RunId: d.runID},
+	})
+	if err != nil {
+		return failed("remove", id, err)
+	}
+	for {
+		_, err := b.client.DescribeWorkflowExecution(ctx, workflowID(id), d.runID)
+		var missing *serviceerror.NotFound
+		if errors.As(err, &missing) {
+			return nil
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("remove run %s: %w", id, ctx.Err())
+		}
+	}
+}

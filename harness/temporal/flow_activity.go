@@ -1,0 +1,146 @@
+package temporal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"cairn/harness"
+	"cairn/harness/loop"
+	"cairn/harness/run"
+)
+
+// longest is how long an activity may take that shows signs of life: longer than
+// any tool runs.
+const longest = 30 * 24 * time.Hour
+
+// activityRun is an activity under way.
+type activityRun struct {
+	name string
+	// call is the call that it runs; once says that it may run once only.
+	call string
+	once bool
+	stop workflow.CancelFunc
+	// moved says that it was stopped to be taken elsewhere.
+	moved bool
+}
+
+// perform runs an activity where the run is driven, and elsewhere if nobody takes
+// it there.
+func (f *flow) perform(ctx workflow.Context, a *activityRun) done {
+	f.busy = append(f.busy, a)
+	defer func() { f.busy = slices.DeleteFunc(f.busy, func(b *activityRun) bool { return a == b }) }()
+	for {
+		var d done
+		prefer := f.prefer
+		ctx, stop := workflow.WithCancel(f.placed(ctx, prefer))
+		a.stop, a.moved = stop, false
+		t := task{Run: f.in.Run.ID, Cursor: f.job.Run.Cursor, Attempt: f.attempt, Begun: f.begun, Call: a.call, Once: a.once}
+		err := workflow.ExecuteActivity(ctx, a.name, t).Get(ctx, &d)
+		stop()
+		switch again, d := f.outcome(a, d, err, prefer); {
+		case !again:
+			return d
+		case f.stopping(a):
+			return done{Stopped: true, Unknown: true}
+		}
+	}
+}
+
+// stopping reports whether the activity is not to be begun any more.
+func (f *flow) stopping(a *activityRun) bool {
+	return f.end != nil || f.job.Asked == run.AskPause && a.call == ""
+}
+
+// placed says where and how an activity runs. A second attempt by the server's own
+// account is one after a refusal: a worker that died is the workflow's to judge.
+func (f *flow) placed(ctx workflow.Context, prefer string) workflow.Context {
+	o := workflow.ActivityOptions{
+		TaskQueue: cmp.Or(prefer, f.in.Queue), StartToCloseTimeout: longest, HeartbeatTimeout: f.in.Beat, WaitForCancellation: true,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second,
+			NonRetryableErrorTypes: []string{"TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose"},
+		},
+	}
+	if prefer != "" {
+		o.ScheduleToStartTimeout = f.in.Claim
+	}
+	return workflow.WithActivityOptions(ctx, o)
+}
+
+// outcome reads what came of an activity; again says that it is to be run again.
+func (f *flow) outcome(a *activityRun, d done, err error, prefer string) (again bool, _ done) {
+	var timeout *temporal.TimeoutError
+	var activity *temporal.ActivityError
+	switch {
+	case err == nil && d.Gone && a.call != "" && !a.once, err == nil && d.Unknown && d.Stopped && a.call != "" && !a.once:
+		return true, d // the call may simply run again
+	case err == nil:
+		return false, d
+	case temporal.IsCanceledError(err):
+		return true, d // it had not begun
+	case errors.As(err, &timeout) && timeout.TimeoutType() == enums.TIMEOUT_TYPE_SCHEDULE_TO_START:
+		if prefer != "" && f.prefer == prefer {
+			f.prefer, f.orphan = "", true
+		}
+		return true, d
+	case errors.As(err, &timeout):
+		var last sign
+		if timeout.HasLastHeartbeatDetails() && timeout.LastHeartbeatDetails(&last) == nil {
+			d.Partial = last.partial()
+		}
+		if a.call != "" && !a.once {
+			return true, d
+		}
+		return false, done{Gone: true, Partial: d.Partial}
+	case errors.As(err, &activity):
+		return false, f.broke(a, activity)
+	default:
+		// The task is tried again: what is missing may come back.
+		panic(fmt.Errorf("run %s: the result of a step %w: %w", f.in.Run.ID, errDecode, err))
+	}
+}
+
+// broke is what comes of an activity that failed as none should.
+func (f *flow) broke(a *activityRun, err *temporal.ActivityError) done {
+	if a.call != "" {
+		return done{Unknown: true}
+	}
+	text := err.Error()
+	if app := (*temporal.ApplicationError)(nil); errors.As(err, &app) {
+		text = app.Message()
+	}
+	entries, e := run.EntriesOf(f.job.Run.Updated, harness.Usage{}, loop.Rested{
+		Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{Kind: "worker", Text: "the step could not be stored: " + text},
+	})
+	if e != nil {
+		panic(e) // it is the loop's own kind
+	}
+	return done{Entries: entries}
+}
+
+// halt stops the activities under way: all of them, or those that a pause stops.
+func (f *flow) halt(all bool) {
+	for _, a := range f.busy {
+		if a.stop != nil && (all || a.call == "") {
+			a.stop()
+		}
+	}
+}
+
+// move has the activities that nobody has begun done elsewhere.
+func (f *flow) move(prefer string) {
+	f.prefer, f.orphan = prefer, false
+	for _, a := range f.busy {
+		if a.stop != nil {
+			a.moved = true
+			a.stop()
+		}
+	}
+}

@@ -130,11 +130,45 @@ func (p *printing) drive(ctx context.Context, begin func(work context.Context) (
 			err = fmt.Errorf("stop the engine: %w", e)
 		}
 	}()
+	p.fetch(ctx)
 	h, after, err := begin(work)
 	if err != nil {
 		return err
 	}
 	return p.follow(ctx, work, h, after)
+}
+
+// fetchPatience bounds how long a command waits for what runs of the session did
+// elsewhere. What follows needs it, and says so if it cannot be had.
+const fetchPatience = 5 * time.Second
+
+// fetch hands over to the session what its runs did elsewhere.
+func (p *printing) fetch(ctx context.Context) {
+	remote, ok := p.engine.(harness.Remote)
+	if !ok {
+		return
+	}
+	bounded, cancel := context.WithTimeout(ctx, fetchPatience)
+	defer cancel()
+	got, err := remote.Fetch(bounded, p.lease)
+	if got.Entries > 0 {
+		p.printer.notice(fmt.Sprintf("%s of %s driven elsewhere were fetched", harness.Count(got.Entries, "step"), harness.Count(got.Runs, "run")))
+	}
+	for _, text := range got.Lost {
+		p.printer.notice(text)
+	}
+	if err != nil && ctx.Err() == nil {
+		p.printer.notice("what runs did elsewhere could not be fetched: " + err.Error())
+	}
+}
+
+// leave gives the run up to who asked for the session: it is paused, or only
+// followed no more if others drive it.
+func (p *printing) leave(ctx context.Context, id harness.RunID) error {
+	if remote, ok := p.engine.(harness.Remote); ok {
+		return remote.Leave(ctx, id)
+	}
+	return p.engine.Pause(ctx, id)
 }
 
 // startError words why a run did not start. A provider's reason, such as a
@@ -267,14 +301,14 @@ func (p *printing) follow(ctx, work context.Context, h harness.RunHandle, after 
 			halt.with(func() error { return p.engine.Cancel(work, h.ID()) })
 		case taker := <-asked:
 			asked, p.taker = nil, taker
-			halt.with(func() error { return p.engine.Pause(work, h.ID()) })
+			halt.with(func() error { return p.leave(work, h.ID()) })
 		case err := <-halt.failed():
 			return fmt.Errorf("stop run %s: %w", h.ID(), err)
 		}
 	}
 	if result == nil {
 		r, err := h.Wait(work)
-		if err != nil {
+		if err != nil && (p.taker.PID == 0 || r.Run == "") { // one that was left has a result
 			return fmt.Errorf("wait for run %s: %w", h.ID(), err)
 		}
 		result = &r

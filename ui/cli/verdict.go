@@ -25,6 +25,11 @@ func (p *printing) verdict(ctx context.Context, r harness.Result) error {
 		return nil
 	case harness.RunAwaiting:
 		return fail(ExitApproval, "%s; %s", waits(r.Pending), howToDecide(id, r.Run, r.Pending))
+	case harness.RunRunning: // others drive it
+		if p.taker.PID != 0 {
+			return fail(ExitBusy, "%s took session %s over; the answer goes on there", p.taker, id)
+		}
+		return fail(ExitFailed, "the answer goes on elsewhere; see: cairn runs show %s", r.Run)
 	case harness.RunPaused:
 		if p.taker.PID != 0 {
 			return fail(ExitBusy, "%s took session %s over; the answer goes on there", p.taker, id)
@@ -69,7 +74,7 @@ func (p *printing) lost(r harness.Result) string {
 // model's provider and not on this machine.
 func failedCode(kind string) int {
 	switch kind {
-	case storeKind, "internal", "closed", "tool", agent.KindSpending, agent.KindExtension:
+	case storeKind, "engine", "internal", "closed", "tool", agent.KindSpending, agent.KindExtension:
 		return ExitFailed
 	case "lost":
 		return ExitBusy

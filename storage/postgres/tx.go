@@ -47,7 +47,7 @@ func (t *tx) Exec(_ context.Context, statement string, args ...any) (int64, erro
 
 // Query implements [sqljournal.Tx].
 func (t *tx) Query(_ context.Context, statement string, args ...any) (sqljournal.Rows, error) {
-	return t.tx.Query(t.ctx, statement, args...) //nolint:contextcheck // the same
+	return t.tx.Query(t.ctx, statement, args...) //nolint:contextcheck,sqlclosecheck // the same; who asked closes them
 }
 
 // Changed implements [sqljournal.Tx].

@@ -44,7 +44,7 @@ func (m Model) fetch() (Model, tea.Cmd) {
 	find := m.findOpen()
 	return m, func() tea.Msg {
 		out := fetchedMsg{to: to}
-		out.engines, out.err = enginesOf(ctx, d.Engine, id)
+		out.engines, out.err = EnginesOf(ctx, d.Engine, id)
 		if out.err == nil {
 			out.fetched, out.err = d.Remote.Fetch(ctx, lease)
 		}
@@ -53,8 +53,8 @@ func (m Model) fetch() (Model, tea.Cmd) {
 	}
 }
 
-// enginesOf names the engines that keep unfinished runs of a session.
-func enginesOf(ctx context.Context, e harness.Engine, id harness.SessionID) ([]string, error) {
+// EnginesOf names the engines that keep unfinished runs of a session.
+func EnginesOf(ctx context.Context, e harness.Engine, id harness.SessionID) ([]string, error) {
 	runs, err := e.List(ctx, harness.RunFilter{Session: id, Unfinished: true})
 	var names []string
 	for _, r := range runs {
@@ -126,8 +126,12 @@ func (m Model) sendWaiting() (Model, tea.Cmd) {
 
 // goesOnElsewhere reports whether a run is under way where another process may
 // drive it, so that it is followed and not offered.
-func (m Model) goesOnElsewhere(r *harness.Run) bool {
-	return m.deps.Remote != nil && r != nil && r.Away() && r.Status == harness.RunRunning && !r.Interrupted && r.Unreachable == ""
+func (m Model) goesOnElsewhere(r *harness.Run) bool { return r != nil && GoesOnElsewhere(m.deps, *r) }
+
+// GoesOnElsewhere reports whether a run is under way where another process may
+// drive it.
+func GoesOnElsewhere(d Deps, r harness.Run) bool {
+	return d.Remote != nil && r.Away() && r.Status == harness.RunRunning && !r.Interrupted && r.Unreachable == ""
 }
 
 // followAway follows a run that goes on elsewhere as if it had been started here.
@@ -241,9 +245,9 @@ func (msg driverMsg) apply(m Model) (Model, tea.Cmd) {
 	return m, nil
 }
 
-// leaveRun is how a run is left when its session is: one that this process
+// LeaveRun is how a run is left when its session is: one that this process
 // drives is paused, one that is driven elsewhere goes on.
-func leaveRun(ctx context.Context, d Deps, id harness.RunID) error {
+func LeaveRun(ctx context.Context, d Deps, id harness.RunID) error {
 	if d.Remote != nil {
 		return d.Remote.Leave(ctx, id)
 	}

@@ -380,7 +380,7 @@ func (m Model) rest() func() error {
 		}
 		var errs []error
 		if t.active() && t.run != "" {
-			errs = append(errs, leaveRun(ctx, d, t.run))
+			errs = append(errs, LeaveRun(ctx, d, t.run))
 		}
 		errs = append(errs, d.Drafts.Save(ctx, id, d.Holder, draft()))
 		errs = append(errs, d.Owners.Release(ctx, own.lease))

@@ -10,6 +10,7 @@ import (
 	"cairn/ui/chat"
 	"cairn/ui/plain/proposal"
 	"cairn/ui/render"
+	"cairn/ui/runs/standing"
 )
 
 // line takes a line: a message or a command.
@@ -23,6 +24,9 @@ func (p *plain) line(text string) {
 		return
 	case "/continue":
 		p.resume()
+		return
+	case "/here":
+		p.say("no run waits for a worker")
 		return
 	}
 	switch word, arg, _ := strings.Cut(strings.TrimSpace(text), " "); word {
@@ -50,6 +54,7 @@ func (p *plain) resume() {
 		p.say("read-only: /takeover takes the session over")
 		return
 	}
+	p.fetch()
 	p.offer()
 }
 
@@ -140,6 +145,9 @@ func (p *plain) help() {
 	}
 	p.out.line(fmt.Sprintf("  %-24s %s", "/stop", "stop the answer; its text is kept"))
 	p.out.line(fmt.Sprintf("  %-24s %s", "/continue", "decide what waits, or go on with an unfinished answer, ask for it again, or drop it"))
+	if p.Chat.Remote != nil {
+		p.out.line(fmt.Sprintf("  %-24s %s", "/here", "drive here the run that no worker has taken"))
+	}
 	p.out.line(fmt.Sprintf("  %-24s %s", "/detach [FILE]", "send no attached file, or not this one"))
 	p.out.line(fmt.Sprintf("  %-24s %s", "/accept N, /refuse N", "decide a suggestion of the inbox"))
 	p.out.line(`  A line is a message. A backslash at its end goes on in the next line.`)
@@ -263,7 +271,13 @@ func (p *plain) runs() {
 			w := full.Pending[0]
 			state = proposal.State(w) + ", " + w.Call.Name + ": " + proposal.Brief(w)
 		}
-		p.say(fmt.Sprintf("run %s, session %s, %s", r.ID, r.Session, state))
+		if long, _ := standing.Word(r, p.Chat.Holder); long != "" {
+			state = long
+		}
+		if r.Away() {
+			state = strings.Join(append([]string{state, "on " + r.Engine}, standing.Notes(r, p.Chat.Holder)...), "; ")
+		}
+		p.say(fmt.Sprintf("run %s, session %s, %s", r.ID, r.Session, render.SafeLine(state)))
 	}
 }
 

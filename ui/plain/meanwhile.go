@@ -20,11 +20,14 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 			p.trouble(err)
 		}
 		return
+	case "/here":
+		p.driveHere(ctx, id)
+		return
 	}
 	switch c := chat.ParseSlash(strings.TrimSpace(line)); c.Name {
 	case "quit":
 		p.quit = true
-		if err := p.Chat.Engine.Pause(ctx, id); err != nil {
+		if err := chat.LeaveRun(ctx, p.Chat, id); err != nil {
 			p.trouble(err)
 		}
 	case "help", "runs", "permissions", "tools", "usage":

@@ -23,6 +23,7 @@ import (
 	"cairn/harness"
 	"cairn/ui/chat"
 	"cairn/ui/render"
+	"cairn/ui/runs/standing"
 )
 
 // Deps are what a plain chat is made of.
@@ -94,8 +95,10 @@ type plain struct {
 	marks map[harness.Origin]string
 	// attached are the mentions of the files that go with the next message.
 	attached []string
-	listed   []string // the ids of suggestions by their numbers, as listed last
-	greeted  bool     // what is in the inbox was told
+	// here is how the run that was taken to be driven here is followed on.
+	here    takenHere
+	listed  []string // the ids of suggestions by their numbers, as listed last
+	greeted bool     // what is in the inbox was told
 	// completed counts the turns that ended well, titles the calls for a title.
 	completed int
 	titles    sync.WaitGroup
@@ -253,6 +256,7 @@ func (p *plain) acquire() {
 func (p *plain) hold(lease harness.Lease) {
 	d := p.Chat
 	p.lease, p.owner, p.waits = lease, true, ""
+	p.fetch()
 	draft, err := d.Drafts.Load(p.ctx, p.session.ID)
 	if err == nil && !p.stored && draft.Text == "" {
 		draft, err = d.Drafts.Adopt(p.ctx, p.session.ID, d.Holder)
@@ -344,6 +348,16 @@ func (p *plain) offer() {
 	run := runs[0]
 	if full, err := d.Engine.Get(p.ctx, run.ID); err == nil {
 		run = full
+	}
+	switch why := standing.Unreachable(run); {
+	case run.Status.Closed(): // elsewhere, and still to be fetched
+		return
+	case why != "":
+		p.say("an unfinished answer is kept elsewhere: " + why + "; /continue tries again")
+		return
+	case chat.GoesOnElsewhere(d, run):
+		p.followAway(run)
+		return
 	}
 	if len(run.Pending) > 0 {
 		h, after := p.decide(run.ID)

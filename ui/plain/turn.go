@@ -9,6 +9,7 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/chat"
+	"cairn/ui/runs/standing"
 )
 
 // message sends a message and follows its run to the end.
@@ -106,8 +107,12 @@ type follower struct {
 func (p *plain) follow(h harness.RunHandle, after int, continued bool) harness.RunStatus {
 	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx))
 	defer stop()
+	return p.followFrom(ctx, h, after, follower{p: p, quietCut: continued || after > 0})
+}
+
+// followFrom is follow with what is on the page already.
+func (p *plain) followFrom(ctx context.Context, h harness.RunHandle, after int, f follower) harness.RunStatus {
 	events, lines := h.Events(ctx, after), p.lines
-	f := follower{p: p, quietCut: continued || after > 0}
 	interrupted := p.ctx.Done()
 	for !f.done {
 		select {
@@ -122,11 +127,14 @@ func (p *plain) follow(h harness.RunHandle, after int, continued bool) harness.R
 				continue
 			}
 			p.meanwhile(ctx, h.ID(), line)
+			if t := p.here; t.handle != nil {
+				h, events, p.here = t.handle, t.handle.Events(ctx, t.after), takenHere{}
+			}
 		case <-p.changes:
-			p.heed(func() error { return p.Chat.Engine.Pause(ctx, h.ID()) })
+			p.heed(func() error { return chat.LeaveRun(ctx, p.Chat, h.ID()) })
 		case <-interrupted:
 			interrupted = nil
-			if err := p.Chat.Engine.Pause(ctx, h.ID()); err != nil {
+			if err := chat.LeaveRun(ctx, p.Chat, h.ID()); err != nil {
 				p.trouble(err)
 				return f.status
 			}
@@ -162,6 +170,8 @@ func (f *follower) event(e harness.Event) {
 		}
 	case harness.EventWaiting:
 		f.waiting(e)
+	case harness.EventUnclaimed:
+		p.say(standing.Unclaimed(e.Text) + ": /here drives it here")
 	case harness.EventRetry:
 		text := cmp.Or(e.Text, fmt.Sprintf("trying again in %d s", e.Wait))
 		if e.Error != nil {

@@ -32,6 +32,8 @@ type AwayRun struct {
 	// events are those so far; more is closed and replaced at each further one.
 	events []harness.Event
 	more   chan struct{}
+	// left is closed and replaced when it is followed no more.
+	left chan struct{}
 	// kept are the messages that its session was not handed over.
 	kept []harness.Message
 	rest *harness.Result
@@ -47,7 +49,7 @@ func (a *Away) Put(r harness.Run) *AwayRun {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r.Engine = a.name
-	run := &AwayRun{away: a, info: r, more: make(chan struct{})}
+	run := &AwayRun{away: a, info: r, more: make(chan struct{}), left: make(chan struct{})}
 	a.runs[r.ID] = run
 	return run
 }
@@ -219,14 +221,21 @@ func (a *Away) Pause(ctx context.Context, id harness.RunID) error {
 
 // Leave implements [harness.Remote].
 func (a *Away) Leave(ctx context.Context, id harness.RunID) error {
-	return a.ask("leave", id, func() error { return a.Engine.Pause(ctx, id) })
+	return a.ask("leave", id, func() error { return a.Engine.Pause(ctx, id) }, func(r *AwayRun) {
+		close(r.left)
+		r.left = make(chan struct{})
+	})
 }
 
-func (a *Away) ask(what string, id harness.RunID, other func() error) error {
+func (a *Away) ask(what string, id harness.RunID, other func() error, do ...func(*AwayRun)) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, err := a.find(what, id); err != nil {
+	r, err := a.find(what, id)
+	if err != nil {
 		return other()
+	}
+	for _, f := range do {
+		f(r)
 	}
 	return a.reach()
 }
@@ -274,7 +283,7 @@ func (r *AwayRun) Events(ctx context.Context, after int) <-chan harness.Event {
 	go func() {
 		defer close(out)
 		r.away.mu.Lock()
-		before := len(r.events) // of these only what is stored is told again
+		before, left := len(r.events), r.left // of the former only what is stored is told again
 		r.away.mu.Unlock()
 		for n := 0; ; {
 			r.away.mu.Lock()
@@ -287,6 +296,8 @@ func (r *AwayRun) Events(ctx context.Context, after int) <-chan harness.Event {
 				}
 				select {
 				case out <- e:
+				case <-left:
+					return
 				case <-ctx.Done():
 					return
 				}
@@ -296,6 +307,8 @@ func (r *AwayRun) Events(ctx context.Context, after int) <-chan harness.Event {
 			}
 			select {
 			case <-more:
+			case <-left:
+				return
 			case <-ctx.Done():
 				return
 			}

@@ -114,15 +114,18 @@ func (q *Queue) insert(ctx context.Context, tx Tx, p prepared) error {
 		return err
 	}
 	n, err := q.exec(ctx, tx, `INSERT INTO runs (id, store, session, host, status, closed, last_entry, acknowledged, updated, asked,
-		generation, held, broken, held_until, holder, info, state)
-		VALUES (?, ?, ?, ?, ?, ?, 1, 1, ?, '', 0, 0, 0, 0, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		generation, held, broken, held_until, holder, state)
+		VALUES (?, ?, ?, ?, ?, ?, 1, 1, ?, '', 0, 0, 0, 0, ?, ?) ON CONFLICT (id) DO NOTHING`,
 		string(id), p.Carried.Store, string(r.Session), p.Carried.Needs.Host, string(r.Status), bit(r.Status.Closed()),
-		now.UnixMicro(), []byte{}, about, st)
+		now.UnixMicro(), []byte{}, st)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
 		return harness.ErrExists
+	}
+	if _, err := q.exec(ctx, tx, `INSERT INTO begun (run, data) VALUES (?, ?)`, string(id), about); err != nil {
+		return err
 	}
 	carried, err := encode(carriedPlace(id), p.Carried)
 	if err != nil {

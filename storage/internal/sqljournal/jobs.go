@@ -68,7 +68,7 @@ func (q *Queue) List(ctx context.Context, f run.JobFilter) ([]run.Job, error) {
 func (q *Queue) jobs(ctx context.Context, tx Tx, rest string, args []any) ([]run.Job, error) {
 	var jobs []run.Job
 	err := q.each(ctx, tx, `SELECT runs.id, status, last_entry, acknowledged, updated, asked, generation, held, broken, `+q.leased()+`,
-		holder, info, state, partials.data FROM runs LEFT JOIN partials ON partials.run = runs.id`+rest, args, func(rows Rows) error {
+		holder, begun.data, state, partials.data FROM runs LEFT JOIN begun ON begun.run = runs.id LEFT JOIN partials ON partials.run = runs.id`+rest, args, func(rows Rows) error {
 		j, err := q.job(rows)
 		jobs = append(jobs, j)
 		return err

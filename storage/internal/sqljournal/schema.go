@@ -23,9 +23,9 @@ const versionsTable = `CREATE TABLE IF NOT EXISTS cairn_versions (
 func (d Dialect) versions() [][]string {
 	typed := strings.NewReplacer("SERIAL_KEY", d.Serial, "BYTES", d.Blob)
 	all := [][]string{{
-		// info is what a run was submitted with, state what its entries made of it.
-		// A holder is there from a claim until its release; broken says that a
-		// driver died and nobody has written since.
+		// A row is written with every entry, so what never changes is in begun. A
+		// holder is there from a claim until its release; broken says that a driver
+		// died and nobody has written since.
 		`CREATE TABLE runs (
 	number SERIAL_KEY,
 	id TEXT NOT NULL UNIQUE,
@@ -43,12 +43,15 @@ func (d Dialect) versions() [][]string {
 	broken BIGINT NOT NULL,
 	held_until BIGINT NOT NULL,
 	holder BYTES NOT NULL,
-	info BYTES NOT NULL,
 	state BYTES NOT NULL
 )`,
 		`CREATE INDEX runs_going ON runs (number) WHERE status = 'running'`,
 		`CREATE INDEX runs_of_session ON runs (store, session, number)`,
 		`CREATE INDEX runs_closed ON runs (number) WHERE closed = 1`,
+		`CREATE TABLE begun (
+	run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+	data BYTES NOT NULL
+)`,
 		`CREATE TABLE entries (
 	run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
 	seq BIGINT NOT NULL,

@@ -93,6 +93,10 @@ func checksum(statements []string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Schema is the version of the tables: those of an older program were brought to it
+// when the queue was opened.
+func (q *Queue) Schema() int { return q.dialect.Versions() }
+
 // Versions is the number of the last version of the definitions.
 func (d Dialect) Versions() int { return len(d.versions()) }
 

@@ -199,11 +199,17 @@ type Lease struct {
 // HeldError says that a living process owns the session.
 type HeldError struct {
 	Session SessionID
-	Holder  Holder
+	// Run, if not empty, is the one run of the session that the process drives; the
+	// session itself may be anybody's.
+	Run    RunID
+	Holder Holder
 }
 
 // Error implements error.
 func (e *HeldError) Error() string {
+	if e.Run != "" {
+		return fmt.Sprintf("run %s is driven by %s", e.Run, e.Holder)
+	}
 	return fmt.Sprintf("session %s is open in %s", e.Session, e.Holder)
 }
 

@@ -108,4 +108,13 @@ func TestClaimThatFailsLeavesNoLock(t *testing.T) {
 	if c.Generation != 1 || c.Broken {
 		t.Fatalf("claim %+v", c)
 	}
+	// One that cannot be given back is driven by nobody any more, as after a crash.
+	raw(t, path, "CREATE TRIGGER refuse BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'no'); END")
+	if err := q.Release(t.Context(), c, ""); err == nil {
+		t.Fatal("it was given back")
+	}
+	raw(t, path, "DROP TRIGGER refuse")
+	if c, err := q.Next(t.Context(), harness.Holder{}, "", nil); err != nil || !c.Broken {
+		t.Fatalf("claim %+v (%v)", c, err)
+	}
 }

@@ -53,7 +53,7 @@ func testExclusive(t *testing.T, f *queueFixture) {
 	second := f.Second()
 	for name, q := range map[string]run.Queue{"the same": f.Queue, "another": second} {
 		_, err := q.Claim(f.ctx(), "r", worker(2))
-		if h, ok := harness.AsHeld(err); !ok || h.PID != 1 || h.Host != "ada-laptop" {
+		if h, ok := harness.AsHeld(err); !ok || h.PID != 1 || h.Host != "ada-laptop" || !strings.Contains(err.Error(), "run r is driven by pid 1") {
 			t.Fatalf("a claim by %s process: %v", name, err)
 		}
 		if _, err := q.Next(f.ctx(), worker(2), "", nil); !errors.Is(err, harness.ErrNotFound) {

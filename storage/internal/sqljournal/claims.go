@@ -319,7 +319,7 @@ func (q *Queue) claim(ctx context.Context, id harness.RunID, h harness.Holder, f
 
 // heldBy says who drives a run.
 func (q *Queue) heldBy(r row) error {
-	held := &harness.HeldError{Session: r.session}
+	held := &harness.HeldError{Session: r.session, Run: r.id}
 	if err := decode(holderPlace(r.id), r.holder, &held.Holder); err != nil {
 		return err
 	}
@@ -365,9 +365,10 @@ func (q *Queue) Renew(ctx context.Context, c run.Claim) (run.Ask, error) {
 	return run.Ask(asked), err
 }
 
-// Release implements [run.Claims].
+// Release implements [run.Claims]. If it cannot be stored, the seat is given up
+// all the same: nobody is to seem to drive the run, whose claim is broken then.
 func (q *Queue) Release(ctx context.Context, c run.Claim, refused string) error {
-	return q.seated(ctx, "give back run "+string(c.Run), func(tx Tx, seats *seating) error {
+	err := q.seated(ctx, "give back run "+string(c.Run), func(tx Tx, seats *seating) error {
 		seats.leave(c.Run, c.Generation)
 		n, err := q.exec(ctx, tx, `UPDATE runs SET held = 0, held_until = 0, holder = ?,
 			asked = CASE WHEN status = 'running' THEN asked ELSE '' END WHERE id = ? AND generation = ? AND held = 1`,
@@ -380,6 +381,10 @@ func (q *Queue) Release(ctx context.Context, c run.Claim, refused string) error 
 		}
 		return tx.Changed(ctx, c.Run)
 	})
+	if err != nil && q.o.Seats != nil {
+		q.o.Seats.Drop(c.Run, c.Generation)
+	}
+	return err
 }
 
 // maxRefusal bounds the reason of a refusal, in bytes.

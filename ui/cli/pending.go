@@ -9,11 +9,15 @@ import (
 	"cairn/harness"
 	"cairn/ui/plain/proposal"
 	"cairn/ui/render"
+	away "cairn/ui/runs/standing"
 )
 
 // runState says in words how a run stands, and what it waits for.
 func runState(r harness.Run) string {
 	if len(r.Pending) == 0 {
+		if long, _ := away.Word(r, harness.Holder{}); long != "" {
+			return long
+		}
 		return runWord(r)
 	}
 	var words []string
@@ -37,7 +41,7 @@ func runState(r harness.Run) string {
 func (a *app) withPending(ctx context.Context, st Store, runs []harness.Run) error {
 	var engine harness.Engine
 	for i, r := range runs {
-		if r.Status.Closed() || r.Status == harness.RunRunning && !r.Interrupted {
+		if r.Status.Closed() || r.Status == harness.RunRunning && !r.Interrupted && !r.Away() {
 			continue
 		}
 		if engine == nil {
@@ -50,7 +54,9 @@ func (a *app) withPending(ctx context.Context, st Store, runs []harness.Run) err
 		if err != nil {
 			return fmt.Errorf("read run %s: %w", r.ID, err)
 		}
-		runs[i].Pending = full.Pending
+		if runs[i].Pending = full.Pending; r.Away() { // its engine knows the rest better, too
+			runs[i] = full
+		}
 	}
 	return nil
 }

@@ -10,14 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"cairn/harness"
+	"cairn/harness/run"
 	"cairn/ui/plain/proposal"
 	"cairn/ui/render"
+	away "cairn/ui/runs/standing"
 )
 
 // runsCommand is `cairn runs`.
 func (a *app) runsCommand() *cobra.Command {
-	commands := append([]*cobra.Command{a.runsList(), a.runsShow()}, a.runsDecide()...)
-	return group("runs", "List runs, the executions of turns, decide what they wait for, and go on with unfinished ones", append(commands, a.runsOn()...)...)
+	commands := append([]*cobra.Command{a.runsList(), a.runsShow(), a.runsEvents()}, a.runsDecide()...)
+	commands = append(append(commands, a.runsOn()...), a.runsStop()...)
+	cmd := group("runs", "List runs, the executions of turns, decide what they wait for, and go on with unfinished ones", append(commands, a.runsPrune())...)
+	directFlag(cmd)
+	return cmd
 }
 
 func (a *app) runsList() *cobra.Command {
@@ -30,6 +35,16 @@ func (a *app) runsList() *cobra.Command {
 	cmd.Flags().StringVar(&session, "session", "", "only those of `SESSION`")
 	limitFlag(cmd, &f.Limit)
 	cmd.RunE = runner(func(ctx context.Context, _ []string) error {
+		if b, err := a.direct(ctx); err != nil || b != nil {
+			if err != nil {
+				return err
+			}
+			list, err := listJobs(ctx, b, run.JobFilter{Session: harness.SessionID(session), Unfinished: f.Unfinished, Limit: f.Limit})
+			if err != nil {
+				return err
+			}
+			return a.printRuns(list)
+		}
 		st, err := a.reading(ctx)
 		if err != nil {
 			return err
@@ -48,17 +63,30 @@ func (a *app) runsList() *cobra.Command {
 		if err := a.withPending(ctx, st, list); err != nil {
 			return err
 		}
-		if a.flags.json {
-			return a.out.document(orEmpty(list))
-		}
-		var t table
-		for _, r := range list {
-			t.add(string(r.ID), a.when(r.Started), runState(r), string(r.Session), r.Config.Model, runReason(r))
-		}
-		t.write(a.out, a.s.Width)
-		return nil
+		return a.printRuns(list)
 	})
 	return cmd
+}
+
+// printRuns prints a list of runs.
+func (a *app) printRuns(list []harness.Run) error {
+	if a.flags.json {
+		return a.out.document(orEmpty(list))
+	}
+	elsewhere := false
+	for _, r := range list {
+		elsewhere = elsewhere || r.Away()
+	}
+	var t table
+	for _, r := range list {
+		cells := []string{string(r.ID), a.when(r.Started), runState(r), string(r.Session), r.Config.Model}
+		if elsewhere {
+			cells = append(cells, r.Engine)
+		}
+		t.add(append(cells, runReason(r))...)
+	}
+	t.write(a.out, a.s.Width)
+	return nil
 }
 
 // shownRuns lists the runs of sessions that are not deleted.
@@ -92,7 +120,7 @@ func runReason(r harness.Run) string {
 	case len(r.Pending) > 0:
 		return r.Pending[0].Call.Name + ": " + proposal.Brief(r.Pending[0])
 	}
-	return ""
+	return strings.Join(away.Notes(r, harness.Holder{}), "; ")
 }
 
 // findRun finds a run by its id or the start of it.
@@ -143,6 +171,9 @@ func (a *app) printRun(r harness.Run) {
 	}
 	t.add("model", r.Config.Model)
 	t.add("engine", r.Engine)
+	for _, note := range away.Notes(r, harness.Holder{}) {
+		t.add("there", note)
+	}
 	t.add("started", a.when(r.Started))
 	t.add("updated", a.when(r.Updated))
 	t.add("tokens", fmt.Sprintf("%d in, %d out", r.Usage.Input, r.Usage.Output))

@@ -28,6 +28,12 @@ type deciding struct {
 
 // decide decides about one call of a run and follows the run to its rest.
 func (a *app) decide(ctx context.Context, d deciding) error {
+	if b, err := a.direct(ctx); err != nil || b != nil {
+		if err != nil {
+			return err
+		}
+		return a.decideThere(ctx, b, d)
+	}
 	p, r, err := a.unfinished(ctx, d.run)
 	if err != nil {
 		return err

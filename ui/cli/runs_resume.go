@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -24,9 +25,18 @@ func (a *app) runsOn() []*cobra.Command {
 	} {
 		cmd := &cobra.Command{
 			Use: c.use, Short: c.short, Args: exactly(1, "the id of a run"),
-			RunE:              runner(func(ctx context.Context, args []string) error { return a.goOn(ctx, args[0], c.how) }),
 			ValidArgsFunction: a.completeRun,
 		}
+		force := false
+		if c.how == harness.ResumeDrop {
+			cmd.Flags().BoolVar(&force, "force", false, "also if what keeps the run cannot be reached: what it did there is lost then")
+		}
+		cmd.RunE = runner(func(ctx context.Context, args []string) error {
+			if force {
+				return a.abandon(ctx, args[0])
+			}
+			return a.goOn(ctx, args[0], c.how)
+		})
 		a.permissionFlags(cmd.Flags())
 		all = append(all, cmd)
 	}
@@ -36,6 +46,12 @@ func (a *app) runsOn() []*cobra.Command {
 // goOn takes a run up again, in its session and with the configuration that it
 // began with.
 func (a *app) goOn(ctx context.Context, text string, how harness.ResumeHow) error {
+	if b, err := a.direct(ctx); err != nil || b != nil {
+		if err != nil {
+			return err
+		}
+		return a.goOnThere(ctx, b, text, how)
+	}
 	p, r, err := a.unfinished(ctx, text)
 	if err != nil {
 		return err
@@ -43,7 +59,7 @@ func (a *app) goOn(ctx context.Context, text string, how harness.ResumeHow) erro
 	p.dropping = how == harness.ResumeDrop
 	return p.drive(ctx, func(work context.Context) (harness.RunHandle, int, error) {
 		// What the run's last driver left is known now that the session is ours.
-		r, err := p.store.Runs.Get(work, r.ID)
+		r, err := p.engine.Get(work, r.ID)
 		switch {
 		case err != nil:
 			return nil, 0, fmt.Errorf("read run %s: %w", r.ID, err)
@@ -61,6 +77,40 @@ func (a *app) goOn(ctx context.Context, text string, how harness.ResumeHow) erro
 		}
 		return h, r.Cursor, nil
 	})
+}
+
+// abandoner is an engine that gives up a run that it cannot ask about.
+type abandoner interface {
+	Abandon(ctx context.Context, l harness.Lease, id harness.RunID) error
+}
+
+// abandon drops a run, also one that is kept where nobody answers.
+func (a *app) abandon(ctx context.Context, text string) error {
+	p, r, err := a.unfinished(ctx, text)
+	if err != nil {
+		return err
+	}
+	lease, err := a.takeSession(ctx, p.store, r.Session)
+	if err != nil {
+		return err
+	}
+	free := context.WithoutCancel(ctx)
+	engine, err := a.engine(free, p.store)
+	if err == nil {
+		if g, ok := engine.(abandoner); ok {
+			err = g.Abandon(free, lease, r.ID)
+		} else {
+			err = fmt.Errorf("drop run %s: %w", r.ID, errors.ErrUnsupported)
+		}
+	}
+	if e := p.store.Owners.Release(free, lease); err == nil && e != nil {
+		err = fmt.Errorf("give back session %s: %w", r.Session, e)
+	}
+	if err != nil {
+		return err
+	}
+	a.notice("run %s was given up", r.ID)
+	return nil
 }
 
 // unfinished prepares to go on with the run that a text names, in its session.

@@ -42,6 +42,16 @@ func (a *app) runsShow() *cobra.Command {
 		Use: "show RUN", Short: "Show one run: its steps, who decided what, and what it waits for in full",
 		Args: exactly(1, "the id of a run"), ValidArgsFunction: a.completeRun,
 		RunE: runner(func(ctx context.Context, args []string) error {
+			if b, err := a.direct(ctx); err != nil || b != nil {
+				if err != nil {
+					return err
+				}
+				j, entries, err := findJob(ctx, b, args[0])
+				if err != nil {
+					return err
+				}
+				return a.showRun(j.Run, entries)
+			}
 			st, err := a.reading(ctx)
 			if err != nil {
 				return err
@@ -54,23 +64,50 @@ func (a *app) runsShow() *cobra.Command {
 			if err := a.withPending(ctx, st, runs); err != nil {
 				return err
 			}
-			entries, err := st.Runs.Read(ctx, r.ID, 0)
+			entries, err := a.entriesOf(ctx, st, runs[0])
 			if err != nil {
 				return fmt.Errorf("read run %s: %w", r.ID, err)
 			}
-			steps, err := stepsOf(entries)
-			if err != nil {
-				return fmt.Errorf("read run %s: %w", r.ID, err)
-			}
-			if a.flags.json {
-				return a.out.document(shownRun{runs[0], steps})
-			}
-			a.printRun(runs[0])
-			a.printSteps(steps)
-			a.printPending(runs[0])
-			return nil
+			return a.showRun(runs[0], entries)
 		}),
 	}
+}
+
+// entriesOf are the steps of a run, those at its engine among them if it can be
+// reached.
+func (a *app) entriesOf(ctx context.Context, st Store, r harness.Run) ([]run.Entry, error) {
+	if r.Away() && r.Unfetched > 0 && r.Unreachable == "" {
+		b, err := a.keeper(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		entries, err := b.Read(ctx, r.ID, 0)
+		for i := range entries {
+			entries[i].Record = 0
+		}
+		return entries, err
+	}
+	return st.Runs.Read(ctx, r.ID, 0)
+}
+
+// showRun prints a run whole.
+func (a *app) showRun(r harness.Run, entries []run.Entry) error {
+	for i, e := range entries {
+		if e.Record > run.AwayRecord {
+			entries[i].Record = 0
+		}
+	}
+	steps, err := stepsOf(entries)
+	if err != nil {
+		return fmt.Errorf("read run %s: %w", r.ID, err)
+	}
+	if a.flags.json {
+		return a.out.document(shownRun{r, steps})
+	}
+	a.printRun(r)
+	a.printSteps(steps)
+	a.printPending(r)
+	return nil
 }
 
 // printSteps prints the steps of a run, whole.

@@ -109,7 +109,7 @@ func (f *following) Events(ctx context.Context, after int) <-chan harness.Event 
 		if after < f.base && !f.replay(ctx, after, out) {
 			return
 		}
-		f.stream.tell(ctx, after, out)
+		f.stream.pipe(ctx, place{after: after}, out)
 	}()
 	return out
 }
@@ -145,30 +145,4 @@ func (f *following) replay(ctx context.Context, after int, out chan<- harness.Ev
 		}
 	}
 	return true
-}
-
-// tell sends what a reader that knows the entries up to number after does not know,
-// until the stretch is over or ctx ends.
-func (s *stream) tell(ctx context.Context, after int, out chan<- harness.Event) {
-	at := place{after: after}
-	for {
-		events, more, done := s.next(&at)
-		for _, e := range events {
-			select {
-			case out <- e:
-			case <-ctx.Done():
-				return
-			}
-		}
-		switch {
-		case done:
-			return
-		case more != nil:
-			select {
-			case <-more:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
 }

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -431,4 +433,52 @@ func TestHandingOverSurvivesWhatIsNotConfirmed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of what is stored and not confirmed the watchers are told once, with the number
+// that it has in the conversation.
+func TestAHandOverThatIsNotConfirmedIsTakenAsItIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		j := &unsure{Journal: d.st.Journal()}
+		d.open(func(o *run.RemoteOptions) { o.Home = j })
+		h := d.start("hello")
+		d.far.drive(h.ID(), worker())
+		events := collect(t.Context(), h, 0)
+		synctest.Wait()
+		j.left.Store(1)
+		d.far.put(h.ID(), d.answers("hi")...)
+		d.far.drive(h.ID(), nil)
+		if res := d.wait(h); res.Status != harness.RunCompleted || res.Usage.Input != 10 {
+			t.Errorf("result %+v", res)
+		}
+		got := <-events
+		if want := []int{1, 2, 3}; !slices.Equal(seqs(got), want) {
+			t.Errorf("numbers %v", seqs(got))
+		}
+		for _, e := range got {
+			if e.Type == harness.EventMessage && e.Record != 2 {
+				t.Errorf("event %+v", e)
+			}
+		}
+		if got := d.texts(); !slices.Equal(got, []string{"user: hello", "assistant: hi"}) {
+			t.Errorf("there is %q", got)
+		}
+	})
+}
+
+// unsure is a journal some of whose appends are stored and not confirmed.
+type unsure struct {
+	run.Journal
+
+	left atomic.Int32
+}
+
+func (j *unsure) Append(ctx context.Context, l harness.Lease, id harness.RunID, after int, entries ...run.Entry) ([]run.Entry, error) {
+	stored, err := j.Journal.Append(ctx, l, id, after, entries...)
+	if err == nil && j.left.Add(-1) >= 0 {
+		return nil, errBlip
+	}
+	return stored, err
 }

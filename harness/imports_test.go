@@ -60,6 +60,13 @@ func TestImportsPointOneWay(t *testing.T) {
 			if strings.HasPrefix(to, "go.etcd.io/bbolt") && !below(p.ImportPath, "cairn/storage/bolt") {
 				t.Errorf("%s imports bbolt: only storage/bolt may", p.ImportPath)
 			}
+			for _, only := range []struct{ library, home string }{
+				{"github.com/jackc/pgx", "cairn/storage/postgres"}, {"modernc.org/", "cairn/storage/sqlite"}, {"go.temporal.io/", "cairn/harness/temporal"},
+			} {
+				if strings.HasPrefix(to, only.library) && !below(p.ImportPath, only.home) {
+					t.Errorf("%s imports %s: only %s may", p.ImportPath, to, only.home)
+				}
+			}
 			if strings.HasPrefix(to, "charm.land/fantasy") && !below(p.ImportPath, "cairn/harness/model") {
 				t.Errorf("%s imports a provider's wire: only the adaptors may", p.ImportPath)
 			}

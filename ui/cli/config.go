@@ -46,7 +46,8 @@ type Config struct {
 	// that any machine may, though they have tools that work on one.
 	Drive   Drive
 	AnyHost bool
-	// Lease is how long a driver that is not heard of keeps its run.
+	// Lease is how long a driver that is not heard of keeps its run; 0 leaves that
+	// to the engine.
 	Lease time.Duration
 	// Dir holds the store.
 	Dir string
@@ -146,7 +147,7 @@ func settings() []setting {
 		{key: keyEngine, env: "CAIRN_ENGINE", def: string(run.KindBbolt)},
 		{key: keyDrive, env: "CAIRN_DRIVE", def: string(DriveHere)},
 		{key: keyAnyHost, def: "false", bool: true},
-		{key: keyLease, env: "CAIRN_LEASE", def: DefaultLease.String()},
+		{key: keyLease, env: "CAIRN_LEASE"},
 		{key: "dir", env: "CAIRN_DIR"},
 	}
 }

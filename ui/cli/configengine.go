@@ -44,12 +44,9 @@ const drivesText = `"here" or "workers"`
 // drives are the values of the key, for completion.
 func drives() []string { return []string{string(DriveHere), string(DriveWorkers)} }
 
-// A driver that has not been heard of for its lease has lost its run. The lease
-// is DefaultLease unless another one is configured, and at least MinLease.
-const (
-	DefaultLease = 30 * time.Second
-	MinLease     = time.Second
-)
+// minLease is the shortest time after which a driver that has not been heard of
+// may have lost its run.
+const minLease = time.Second
 
 // workerTable is what a file says of workers.
 type workerTable struct {
@@ -99,7 +96,7 @@ const leaseText = `a time of at least a second with its unit, such as "30s"`
 // leaseOf reads a lease.
 func leaseOf(text string) (time.Duration, bool) {
 	d, err := time.ParseDuration(strings.TrimSpace(text))
-	return d, err == nil && d >= MinLease
+	return d, err == nil && d >= minLease
 }
 
 func knownDrive(word string) bool {
@@ -129,8 +126,11 @@ func (c *Config) settleEngine(s Streams) error {
 	drive.Value = word
 	c.values[keyDrive], c.Drive = drive, Drive(word)
 	c.AnyHost = c.values[keyAnyHost].Value == "true"
-	lease, ok := c.values[keyLease], false
-	if c.Lease, ok = leaseOf(lease.Value); !ok {
+	lease, ok := c.values[keyLease], true
+	if lease.Value != "" {
+		c.Lease, ok = leaseOf(lease.Value)
+	}
+	if !ok {
 		return usage("%s must be %s, not %q", placeOf(lease, keyLease), leaseText, lease.Value)
 	}
 	if address.Kind == run.KindBbolt && drive.layer == layerFlag && c.Drive == DriveWorkers {

@@ -132,7 +132,7 @@ func engineFlags(f *pflag.FlagSet) {
 
 // leaseFlags defines how long a run is its driver's.
 func leaseFlags(f *pflag.FlagSet) {
-	f.String(leaseFlag, "", "a driver that is silent for `TIME`, such as 30s, has lost its run to others (CAIRN_LEASE)")
+	f.String(leaseFlag, "", "a driver that is silent for `TIME` has lost its run to others: 30s, or 10s on Temporal, unless set (CAIRN_LEASE)")
 }
 
 // given notes which flags were given, after parsing and before the command.

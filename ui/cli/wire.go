@@ -121,8 +121,9 @@ type WorkerSetup struct {
 type Worker interface {
 	// Run drives runs until ctx ends, and then hands back what is under way.
 	Run(ctx context.Context) error
-	// Status tells what it has done so far; it may be called at any time.
-	Status() run.WorkerStatus
+	// Health tells what it has done so far, for the log; it may be called at any
+	// time.
+	Health() []slog.Attr
 }
 
 // StoreOptions say how a store is opened.

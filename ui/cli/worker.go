@@ -185,9 +185,7 @@ func tellHealth(ctx context.Context, log *slog.Logger, w Worker) {
 			return
 		case <-asked:
 		}
-		s := w.Status()
-		log.Info("health", slog.Any("driving", s.Driving), slog.Int("done", s.Done), slog.Int("failed", s.Failed), slog.Int("refused", s.Refused),
-			slog.Int("lost", s.Lost), slog.Int("returned", s.Returned), slog.String("trouble", s.Trouble))
+		log.LogAttrs(ctx, slog.LevelInfo, "health", w.Health()...)
 	}
 }
 

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
 	"cairn/harness"
 	"cairn/harness/model"
 	"cairn/harness/run"
+	"cairn/harness/temporal"
 	"cairn/harness/tool"
 	"cairn/ui/cli"
 )
@@ -112,10 +114,27 @@ func (p *Start) backend(ctx context.Context, a run.Address, setup cli.Setup, o r
 			return nil, err
 		}
 		o.Queue = q
-		return run.NewQueueBackend(run.QueueOptions{DriverOptions: o}), nil
+		b := run.NewQueueBackend(run.QueueOptions{DriverOptions: o})
+		if v, ok := q.(versioned); ok {
+			return tabled{b, v}, nil
+		}
+		return b, nil
+	case run.KindTemporal:
+		return temporal.Open(ctx, a.Text, temporalOptions(setup, o))
 	default:
 	}
 	return nil, fmt.Errorf("open %s: %w", a.Name, errNoEngine)
+}
+
+// temporalOptions are what a process has for runs that a Temporal server keeps.
+func temporalOptions(setup cli.Setup, o run.DriverOptions) temporal.Options {
+	blobs := ""
+	if setup.DataDir != "" {
+		blobs = filepath.Join(setup.DataDir, "blobs")
+	}
+	return temporal.Options{
+		Steps: o.Steps, Store: o.Store, Host: o.Host, Holder: o.Holder, Blobs: blobs, Lease: o.Lease, Now: o.Now, Logger: o.Logger,
+	}
 }
 
 // maxLooked bounds the runs that are looked at for one of an engine.

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/agent"
 	"cairn/harness/run"
+	"cairn/harness/temporal"
 	"cairn/ui/cli"
 )
 
@@ -29,11 +33,13 @@ func (p *Start) Jobs(ctx context.Context, setup cli.Setup) (run.Backend, error) 
 	case gone:
 		return nil, fmt.Errorf("there are no runs in %s: %w", a.Name, harness.ErrNotFound)
 	}
+	o := run.DriverOptions{Host: h.id, Holder: setup.Holder, Lease: setup.Config.Lease, Now: setup.Now, Logger: setup.Log}
+	if a.Kind != run.KindTemporal {
+		o.Steps = nobody
+	}
 	bounded, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
-	return p.backend(bounded, a, setup, run.DriverOptions{
-		Steps: nobody, Host: h.id, Holder: setup.Holder, Lease: setup.Config.Lease, Now: setup.Now, Logger: setup.Log,
-	})
+	return p.backend(bounded, a, setup, o)
 }
 
 // Probe looks at the engine of a setup.
@@ -51,7 +57,7 @@ func (p *Start) Probe(ctx context.Context, setup cli.Setup) (report cli.EngineRe
 		return report, err
 	}
 	report.Unfinished = len(jobs)
-	if s, ok := b.(interface{ Schema() int }); ok {
+	if s, ok := b.(versioned); ok {
 		report.Schema = s.Schema()
 	}
 	for _, j := range jobs {
@@ -64,6 +70,15 @@ func (p *Start) Probe(ctx context.Context, setup cli.Setup) (report cli.EngineRe
 		}
 	}
 	return report, nil
+}
+
+// versioned is an engine that has tables.
+type versioned interface{ Schema() int }
+
+// tabled is a backend that tells the version of its tables.
+type tabled struct {
+	run.Backend
+	versioned
 }
 
 // Worker returns what drives the runs that others leave in the engine of a setup.
@@ -93,6 +108,8 @@ func (p *Start) Worker(ctx context.Context, setup cli.Setup, w cli.WorkerSetup, 
 			return nil, err
 		}
 		return queueWorker{run.NewWorker(run.WorkerOptions{DriverOptions: o, Concurrency: w.Concurrency, Health: healthEvery}), o.Queue}, nil
+	case run.KindTemporal:
+		return newTemporalWorker(ctx, a, setup, w, o)
 	default:
 		return nil, fmt.Errorf("open %s: %w", a.Name, errNoEngine)
 	}
@@ -104,7 +121,75 @@ type queueWorker struct {
 	queue run.Queue
 }
 
+// Health implements [cli.Worker].
+func (w queueWorker) Health() []slog.Attr {
+	s := w.Status()
+	return []slog.Attr{
+		slog.Any("driving", s.Driving), slog.Int("done", s.Done), slog.Int("failed", s.Failed), slog.Int("refused", s.Refused),
+		slog.Int("lost", s.Lost), slog.Int("returned", s.Returned), slog.String("trouble", s.Trouble),
+	}
+}
+
 // Run implements [cli.Worker].
 func (w queueWorker) Run(ctx context.Context) error {
 	return errors.Join(w.Worker.Run(ctx), w.queue.Close())
+}
+
+// temporalWorker is a worker on a Temporal server, which itself tells more of what
+// became of the runs.
+type temporalWorker struct {
+	*temporal.Worker
+	refused *atomic.Int64
+	log     *slog.Logger
+}
+
+// newTemporalWorker connects to the server.
+func newTemporalWorker(ctx context.Context, a run.Address, setup cli.Setup, s cli.WorkerSetup, d run.DriverOptions) (cli.Worker, error) {
+	w := temporalWorker{refused: new(atomic.Int64), log: setup.Log}
+	steps := d.Steps
+	d.Steps = func(ctx context.Context, j run.Job, c run.Carried) (agent.Steps, error) {
+		made, err := steps(ctx, j, c)
+		if errors.Is(err, run.ErrUnfit) {
+			w.refused.Add(1)
+			setup.Log.Info("run refused", slog.String("run", string(j.Run.ID)), slog.String("reason", err.Error()))
+		}
+		return made, err
+	}
+	o := temporalOptions(setup, d)
+	o.Concurrency, o.Grace = s.Concurrency, workerGrace
+	bounded, cancel := context.WithTimeout(ctx, openPatience)
+	defer cancel()
+	var err error
+	w.Worker, err = temporal.NewWorker(bounded, a.Text, o)
+	return w, err
+}
+
+// workerGrace is what tools that run get to finish when a worker stops.
+const workerGrace = 10 * time.Second
+
+// Run implements [cli.Worker].
+func (w temporalWorker) Run(ctx context.Context) error {
+	w.log.Info("worker started")
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		tick := time.NewTicker(healthEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				w.log.LogAttrs(watching, slog.LevelInfo, "worker", w.Health()...)
+			case <-watching.Done():
+				return
+			}
+		}
+	}()
+	err := w.Worker.Run(ctx)
+	w.log.Info("worker stopped")
+	return err
+}
+
+// Health implements [cli.Worker].
+func (w temporalWorker) Health() []slog.Attr {
+	return []slog.Attr{slog.Int("driving", w.Driving()), slog.Int64("refused", w.refused.Load())}
 }

@@ -245,14 +245,20 @@ func (a *acting) Get(ctx context.Context, id harness.RunID) (run.Job, error) {
 // whether they are.
 func live(t *testing.T, st cabinet, far *acting, f *fate) bool {
 	t.Helper()
+	return lives(t, st, "st1", far, f)
+}
+
+func lives(t *testing.T, st cabinet, store string, b run.Backend, f *fate) bool {
+	t.Helper()
 	ctx := t.Context()
 	lease, err := st.owners.Force(ctx, harness.Session{ID: "s"}, harness.Holder{PID: 7})
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return false
 	}
 	r := run.NewRemote(run.RemoteOptions{
 		Home: fatedJournal{st.journal, f}, Transcript: st.transcript, Sessions: st.sessions, Artifacts: fatedArtifacts{st.artifacts, f},
-		Facts: st.facts, Backend: fatedBackend{far, f}, Engine: farName, Store: "st1",
+		Facts: st.facts, Backend: fatedBackend{b, f}, Engine: farName, Store: store,
 	})
 	defer func() {
 		if err := r.Close(ctx); err != nil {

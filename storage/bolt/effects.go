@@ -8,12 +8,8 @@ import (
 	"cairn/storage/internal/rules"
 )
 
-// carryOut does to the memory what an entry of the run says, and returns what
-// could not be done.
-func (r *runBucket) carryOut(effects []harness.Effect) ([]harness.Effect, error) {
-	if len(effects) == 0 {
-		return nil, nil
-	}
+// memory is the long-term memory for what the run did elsewhere.
+func (r *runBucket) memory() rules.Memory {
 	facts, notes := r.t.d.Facts(), r.t.d.Notes()
 	return rules.Memory{
 		Facts: txShelf[harness.Fact]{r.t, facts.v}, Notes: txShelf[harness.Note]{r.t, notes.v}, Inbox: r.t.inbox(),
@@ -26,7 +22,7 @@ func (r *runBucket) carryOut(effects []harness.Effect) ([]harness.Effect, error)
 			err := r.need(logKey(seq), &e)
 			return e.Record, err
 		},
-	}.Apply(effects)
+	}
 }
 
 // txShelf are facts or notes in a transaction.

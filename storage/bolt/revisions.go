@@ -35,7 +35,7 @@ func (v shelf[T]) revise(t *tx, id string, edit func(*T)) (T, error) {
 		return none, harness.ErrNotFound
 	}
 	if v.kind.Doubles(was, next) {
-		if other, err := v.twin(t, next, id); err != nil {
+		if other, err := v.twin(t, next, f.id); err != nil {
 			return none, err
 		} else if other != nil {
 			return none, v.kind.Doubled(other.id)

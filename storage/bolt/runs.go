@@ -207,6 +207,10 @@ func (r *runBucket) list() error {
 func (r *runBucket) add(entries []run.Entry) ([]run.Entry, error) {
 	added := make([]run.Entry, 0, len(entries))
 	for _, e := range entries {
+		var err error
+		if e.Message, err = r.memory().Settle(e.Message); err != nil {
+			return nil, err
+		}
 		e, rec, err := rules.AddEntry(&r.info.Run, &r.s.info.Session, e, r.t.now)
 		if err != nil {
 			return nil, err
@@ -219,7 +223,7 @@ func (r *runBucket) add(entries []run.Entry) ([]run.Entry, error) {
 		if err := r.put(logKey(e.Seq), rules.Apart(e)); err != nil {
 			return nil, err
 		}
-		if e.Effects, err = r.carryOut(e.Effects); err != nil {
+		if e.Effects, err = r.memory().Apply(e.Effects); err != nil {
 			return nil, err
 		}
 		if r.info.Streaming && rules.DropsPartial(e) {

@@ -76,8 +76,12 @@ func (v shelf[T]) op(what, id string) string { return what + " " + v.kind.Name +
 
 func (v shelf[T]) common(f *filed[T]) rules.Common { return v.kind.Common(&f.Item) }
 
-// find reads an item in whatever state.
+// find reads an item in whatever state, also by the name that it had elsewhere.
 func (v shelf[T]) find(t *tx, id string) (*filed[T], error) {
+	id, err := rules.Named(txShelf[T]{t, v}, id)
+	if err != nil {
+		return nil, err
+	}
 	where, err := t.root("where")
 	if err != nil {
 		return nil, err

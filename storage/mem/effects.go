@@ -9,18 +9,10 @@ import (
 	"cairn/storage/internal/rules"
 )
 
-// carryOut does to the memory what entries of a run say, and leaves in each what
-// could not be done.
-func (st *Store) carryOut(log []run.Entry, e *run.Entry) (err error) {
-	if len(e.Effects) == 0 {
-		return nil
-	}
-	effects, err := clone(e.Effects)
-	if err != nil {
-		return err
-	}
+// memory is the long-term memory for what a run with these entries did elsewhere.
+func (st *Store) memory(log []run.Entry) rules.Memory {
 	facts, notes := st.Facts(), st.Notes()
-	e.Effects, err = rules.Memory{
+	return rules.Memory{
 		Facts: txShelf[harness.Fact]{facts.v}, Notes: txShelf[harness.Note]{notes.v}, Inbox: st.Inbox().rules(),
 		Use: func(id string) error { facts.use(id); return nil },
 		Record: func(seq int) (int, error) {
@@ -30,8 +22,7 @@ func (st *Store) carryOut(log []run.Entry, e *run.Entry) (err error) {
 			}
 			return log[at].Record, nil
 		},
-	}.Apply(effects)
-	return err
+	}
 }
 
 // txShelf are facts or notes of a store whose lock is held.

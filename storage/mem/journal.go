@@ -72,6 +72,10 @@ func (d *draftSession) add(id harness.RunID, after int, entries []run.Entry) ([]
 	}
 	added := make([]run.Entry, 0, len(entries))
 	for _, e := range entries {
+		var err error
+		if e.Message, err = d.st.memory(nil).Settle(e.Message); err != nil {
+			return nil, err
+		}
 		e, rec, err := rules.AddEntry(&r.run, &d.info, e, d.st.now())
 		if err != nil {
 			return nil, err
@@ -113,7 +117,11 @@ func (d *draftSession) commit() error {
 	}
 	d.st.wrote(d.s)
 	for _, e := range d.effects {
-		if err := d.st.carryOut(e.run.log, e.entry); err != nil {
+		effects, err := clone(e.entry.Effects)
+		if err != nil {
+			return err
+		}
+		if e.entry.Effects, err = d.st.memory(e.run.log).Apply(effects); err != nil {
 			return err
 		}
 	}

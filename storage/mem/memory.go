@@ -100,7 +100,12 @@ func (v view[T]) same(item T, id string) *shelved[T] {
 	return nil
 }
 
+// find returns an item in whatever state, also by the name that it had elsewhere.
 func (v view[T]) find(id string) (*shelved[T], error) {
+	id, err := rules.Named(txShelf[T]{v}, id)
+	if err != nil {
+		return nil, err
+	}
 	if have := v.shelf.items[id]; have != nil {
 		return have, nil
 	}
@@ -131,7 +136,7 @@ func (v view[T]) revise(id string, edit func(*T)) (out T, err error) {
 		return out, harness.ErrNotFound
 	}
 	if v.kind.Doubles(was, next) {
-		if other := v.same(next, id); other != nil {
+		if other := v.same(next, *v.kind.Common(&next).ID); other != nil {
 			return out, v.kind.Doubled(*v.kind.Common(&other.item).ID)
 		}
 	}
@@ -194,7 +199,7 @@ func (v view[T]) restore(ctx context.Context, id string) (out T, err error) {
 			return err
 		}
 		if state := v.kind.Common(&have.item).State; *state == harness.StateTrashed {
-			if other := v.same(have.item, id); have.was == harness.StateActive && other != nil {
+			if other := v.same(have.item, *v.kind.Common(&have.item).ID); have.was == harness.StateActive && other != nil {
 				have = other
 			} else {
 				*state = have.was

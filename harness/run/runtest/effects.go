@@ -189,9 +189,19 @@ func testNamed(t *testing.T, f *fixture) {
 			t.Errorf("left out: %+v", e.Effects)
 		}
 	}
-	cats, err := f.Facts.Get(f.ctx(), "f1")
+	used := answer("miau")
+	used.Message.Used = []string{"f7", name, harness.NewIDPrefix + "none"}
+	if e := f.append(l, "r", 6, used)[0]; strings.Join(e.Message.Used, " ") != "f7 f1" {
+		t.Errorf("the answer used %v", e.Message.Used)
+	}
+	if used.Message.Used[1] != name {
+		t.Error("the caller's message was changed")
+	}
+	cats, err := f.Facts.Get(f.ctx(), name)
 	f.must(err)
-	if cats.Text != "Ada has two cats" || cats.Revision != 2 || cats.Uses != 1 {
+	_, err = f.Facts.Get(f.ctx(), harness.NewIDPrefix+"none")
+	f.want(err, harness.ErrNotFound)
+	if cats.ID != "f1" || cats.Text != "Ada has two cats" || cats.Revision != 2 || cats.Uses != 1 {
 		t.Errorf("fact %+v", cats)
 	}
 	dog, err := f.Facts.Get(f.ctx(), "f2")

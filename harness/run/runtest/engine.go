@@ -30,6 +30,12 @@ type EngineFixture struct {
 	Engine harness.Engine
 	// Remote is Engine if its runs are kept apart from the conversations, else nil.
 	Remote harness.Remote
+	// Elsewhere says that runs are driven by a process without the stores, so that
+	// the memory is what a run carries, and says so.
+	Elsewhere bool
+	// GoesOn says that a run whose driver died is taken over without being asked, as
+	// with [harness.ResumeRetry].
+	GoesOn bool
 	// Restart has the process die, as by a signal that it cannot catch, and another
 	// one begin that does w.
 	Restart func(w Work) EngineFixture
@@ -51,6 +57,9 @@ func TestEngine(t *testing.T, open func(t *testing.T, w Work) EngineFixture) {
 			s.EngineFixture = open(t, s.work())
 			s.acquire()
 			script.act(s)
+			if s.names = script.memory && s.Elsewhere; s.names {
+				name += ", elsewhere"
+			}
 			s.compare(name)
 		})
 	}

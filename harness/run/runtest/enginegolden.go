@@ -119,7 +119,11 @@ func (s *stage) conversation() []string {
 			lines = append(lines, line+" "+brief(string(r.Data)))
 			continue
 		}
-		line += " " + encode(r.Message)
+		m := *r.Message
+		if s.names {
+			m.Sent = nil // a name that has the run's id in it has no size of its own
+		}
+		line += " " + encode(&m)
 		if r.Message.Role == harness.RoleTool {
 			results = append(results, line)
 			continue

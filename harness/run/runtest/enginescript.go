@@ -123,6 +123,7 @@ func works() map[string]script {
 			},
 		},
 		"a saved fact": {
+			memory: true,
 			replies: []reply{
 				calls("", wanted{"save_memory", map[string]any{"content": "Ada's cat is called Mia"}}),
 				text("I shall remember."),
@@ -162,7 +163,7 @@ func uncertain() map[harness.DecisionHow]script {
 			<-s.hung
 			s.until("result", func() bool { return slices.Contains(s.kinds(h.ID()), "ended tool") })
 			s.die()
-			s.decide(s.resume(harness.ResumeRetry), how, words)
+			s.decide(s.takeUp(), how, words)
 			if how == harness.DecideAbort {
 				s.ask("something else")
 			}

@@ -1,7 +1,6 @@
 package runtest
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +22,8 @@ type script struct {
 	// always, if set, answers all requests instead.
 	always reply
 	act    func(s *stage)
+	// memory says that it reads the memory or writes to it.
+	memory bool
 }
 
 // stage is one engine through the lives of several processes.
@@ -35,6 +36,8 @@ type stage struct {
 	always  reply
 	// life is closed when the present process has died.
 	life chan struct{}
+	// names says that facts may be named after their run.
+	names bool
 	// told is what the engine returned, for the comparison.
 	told []string
 
@@ -146,15 +149,23 @@ func (s *stage) decide(r harness.Result, how harness.DecisionHow, words string) 
 	return s.wait(h)
 }
 
-// resume goes on with the session's run, which an engine may have done by itself.
+// resume goes on with the session's run.
 func (s *stage) resume(how harness.ResumeHow) harness.Result {
 	s.t.Helper()
-	id := s.last().ID
-	h, err := s.Engine.Resume(s.t.Context(), s.lease, id, how)
-	var held *harness.HeldError
-	if s.Remote != nil && (errors.As(err, &held) || errors.Is(err, harness.ErrBusy)) {
-		h, err = s.Remote.Attach(s.t.Context(), s.lease, id)
+	h, err := s.Engine.Resume(s.t.Context(), s.lease, s.last().ID, how)
+	s.must(err)
+	return s.wait(h)
+}
+
+// takeUp has the session's run go on whose driver died.
+func (s *stage) takeUp() harness.Result {
+	s.t.Helper()
+	if !s.GoesOn {
+		// Where a lease says who drives, that has to end first.
+		s.until("end of the lease", func() bool { return s.last().Worker == nil })
+		return s.resume(harness.ResumeRetry)
 	}
+	h, err := s.Remote.Attach(s.t.Context(), s.lease, s.last().ID)
 	s.must(err)
 	return s.wait(h)
 }

@@ -12,10 +12,15 @@ import (
 	"cairn/harness/run"
 )
 
-// Shelf is where a store keeps facts or notes, within one transaction.
-type Shelf[T any] interface {
+// Keys is what a store remembers of saves, within one transaction.
+type Keys interface {
 	// Keyed returns the id that was stored under a key.
 	Keyed(key string) (id string, ok bool, err error)
+}
+
+// Shelf is where a store keeps facts or notes, within one transaction.
+type Shelf[T any] interface {
+	Keys
 	// Get returns an item in whatever state, or [harness.ErrNotFound].
 	Get(id string) (T, error)
 	// Keep stores an item that is not refused, unless there is one of this key or
@@ -67,6 +72,30 @@ func leftOut(err error) bool {
 	return false
 }
 
+// Settle returns the message with the ids of what was saved elsewhere in the place
+// of its names.
+func (m Memory) Settle(msg *harness.Message) (*harness.Message, error) {
+	if msg == nil || !slices.ContainsFunc(msg.Used, func(id string) bool { return strings.HasPrefix(id, harness.NewIDPrefix) }) {
+		return msg, nil
+	}
+	settled := *msg
+	settled.Used = nil
+	for _, name := range msg.Used {
+		id, err := Named(m.Facts, name)
+		if errors.Is(err, harness.ErrNotFound) {
+			id, err = Named(m.Notes, name)
+		}
+		if errors.Is(err, harness.ErrNotFound) {
+			continue // it was refused, or is gone by now
+		}
+		if err != nil {
+			return nil, err
+		}
+		settled.Used = append(settled.Used, id)
+	}
+	return &settled, nil
+}
+
 func (m Memory) apply(e harness.Effect) error {
 	switch {
 	case e.Kind == harness.EffectSaveFact && e.Fact != nil:
@@ -100,7 +129,7 @@ func (m Memory) saveFact(f harness.Fact, key string) error {
 	}
 	f.Category = cmp.Or(f.Category, harness.DefaultCategory)
 	var err error
-	if f.Supersedes, err = named(m.Facts, f.Supersedes); errors.Is(err, harness.ErrNotFound) {
+	if f.Supersedes, err = Named(m.Facts, f.Supersedes); errors.Is(err, harness.ErrNotFound) {
 		f.Supersedes, err = "", nil
 	}
 	if err != nil {
@@ -123,7 +152,7 @@ func edit[T any](k Kind[T], s Shelf[T], name string, change func(*T)) error {
 	if err := k.Refuse(k.Given(change)); err != nil {
 		return err
 	}
-	id, err := named(s, name)
+	id, err := Named(s, name)
 	if err != nil {
 		return err
 	}
@@ -143,7 +172,7 @@ func edit[T any](k Kind[T], s Shelf[T], name string, change func(*T)) error {
 func forget[T any](s Shelf[T], names []string) error {
 	ids := make([]string, len(names))
 	for i, name := range names {
-		id, err := named(s, name)
+		id, err := Named(s, name)
 		if err == nil {
 			_, err = s.Get(id)
 		}
@@ -165,7 +194,7 @@ func (m Memory) suggest(s harness.Suggestion, key string) error {
 		return err
 	}
 	var err error
-	if s.Fact, err = named(m.Facts, s.Fact); err != nil {
+	if s.Fact, err = Named(m.Facts, s.Fact); err != nil {
 		return err
 	}
 	s.Against, err = m.there(s.Against)
@@ -190,7 +219,7 @@ func (m Memory) used(names []string) error {
 // does not have.
 func (m Memory) there(names []string) (ids []string, err error) {
 	for _, name := range names {
-		id, err := named(m.Facts, name)
+		id, err := Named(m.Facts, name)
 		switch {
 		case errors.Is(err, harness.ErrNotFound):
 		case err != nil:
@@ -202,9 +231,9 @@ func (m Memory) there(names []string) (ids []string, err error) {
 	return ids, nil
 }
 
-// named returns the id of what was saved elsewhere under a name, and every other
+// Named returns the id of what was saved elsewhere under a name, and every other
 // id as it is.
-func named[T any](s Shelf[T], name string) (string, error) {
+func Named(s Keys, name string) (string, error) {
 	key, made := strings.CutPrefix(name, harness.NewIDPrefix)
 	if !made {
 		return name, nil

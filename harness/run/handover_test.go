@@ -36,8 +36,8 @@ type fate struct {
 // errBlip is what fails once, and may have been done all the same.
 var errBlip = errors.New("the connection broke")
 
-// errGone is what a process sees that is gone; nobody tries again after it.
-var errGone = fmt.Errorf("the process is gone: %w", harness.ErrClosed)
+// errDead is what a process sees that is gone; nobody tries again after it.
+var errDead = fmt.Errorf("the process is gone: %w", harness.ErrClosed)
 
 func (f *fate) go1(do func() error) error {
 	f.mu.Lock()
@@ -60,7 +60,7 @@ func (f *fate) go1(do func() error) error {
 			return err
 		}
 	}
-	return errGone
+	return errDead
 }
 
 // fatedJournal, fatedArtifacts and fatedBackend are the ways out of a process.
@@ -282,7 +282,7 @@ func lives(t *testing.T, st cabinet, store string, b run.Backend, f *fate) bool 
 			case err2 != nil:
 				return gone(t, err2)
 			case info.Unreachable != "":
-				return gone(t, errGone)
+				return gone(t, errDead)
 			}
 			if info.Status.Closed() {
 				break

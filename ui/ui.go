@@ -29,7 +29,7 @@ import (
 
 // Deps are what the program is made of. Search, Facts, Notes, Inbox, Ledger,
 // Distill, Title, Export, Plan, Compact, Picture, Artifact, Grants, Rules, CheckRule, Tools, User, Keys, Notices, Told,
-// Remote and HelpNotes may be left out.
+// Remote, PruneRuns and HelpNotes may be left out.
 type Deps struct {
 	Engine harness.Engine
 	// Remote is the engine's other side if runs may be kept elsewhere; nil means
@@ -61,6 +61,9 @@ type Deps struct {
 	Picture  func(ctx context.Context, id harness.SessionID) (overlay.Picture, error)
 	Artifact func(ctx context.Context, id harness.SessionID, sha256 string) ([]byte, error)
 	Files    attach.Files
+	// PruneRuns removes the journals of runs that ended more than 30 days ago, and
+	// returns how many.
+	PruneRuns func(ctx context.Context) (int, error)
 	// Grants are the standing permissions. Rules are those in force besides
 	// them, for the person to see; CheckRule says what is wrong with the text
 	// of one.
@@ -183,8 +186,12 @@ func New(ctx context.Context, d Deps) Model {
 	m.lists.browser = browser.New(ctx, browser.Config{
 		Facts: d.Facts, Notes: d.Notes, Inbox: d.Inbox, Sessions: d.Sessions, Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
 	})
+	var remote runs.Remote
+	if d.Remote != nil {
+		remote = d.Remote
+	}
 	m.lists.runs = runs.New(ctx, runs.Config{
-		Engine: d.Engine, Sessions: d.Sessions, Owners: d.Owners, Transcript: d.Transcript, Self: d.Holder, User: d.User,
+		Engine: d.Engine, Remote: remote, Prune: d.PruneRuns, Sessions: d.Sessions, Owners: d.Owners, Transcript: d.Transcript, Self: d.Holder, User: d.User,
 		Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
 	})
 	m = m.open(chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices, Greet: true})

@@ -16,9 +16,11 @@ type (
 	decided struct {
 		run      harness.RunID
 		approved bool
-		handle   harness.RunHandle
-		lease    harness.Lease
-		err      error
+		// said is what is told instead of what was decided.
+		said   string
+		handle harness.RunHandle
+		lease  harness.Lease
+		err    error
 	}
 	// dropped says that a run was dropped, or why not.
 	dropped struct {
@@ -81,6 +83,9 @@ func (m Model) onDecided(msg decided) (Model, tea.Cmd, Intent) {
 	m.notice = notice{text: "Refused; the run goes on here."}
 	if msg.approved {
 		m.notice.text = "Approved once; the run goes on here."
+	}
+	if msg.said != "" {
+		m.notice.text = msg.said
 	}
 	session := msg.lease.Session
 	m.drives = maps.Clone(m.drives)

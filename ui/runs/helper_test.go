@@ -43,6 +43,39 @@ type world struct {
 	resumed []harness.ResumeHow
 	paused  []harness.RunID
 	going   map[harness.RunID]*handle
+	// tails are what followed runs tell, by run.
+	tails map[harness.RunID]chan harness.Event
+}
+
+func (w *world) Attach(_ context.Context, l harness.Lease, id harness.RunID) (harness.RunHandle, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.Session != "" || w.tails[id] == nil {
+		return nil, harness.ErrNotFound
+	}
+	return follower{&handle{id: id}, w.tails[id]}, nil
+}
+
+// follower tells what a test has a run tell.
+type follower struct {
+	*handle
+	events chan harness.Event
+}
+
+func (f follower) Events(ctx context.Context, _ int) <-chan harness.Event {
+	out := make(chan harness.Event)
+	go func() {
+		defer close(out)
+		for {
+			select {
+			case e := <-f.events:
+				out <- e
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
 }
 
 // handle is a run that goes on until the test ends it.
@@ -125,6 +158,12 @@ func (w *world) Resume(_ context.Context, _ harness.Lease, id harness.RunID, how
 		return nil, err
 	}
 	w.resumed = append(w.resumed, how)
+	if how != harness.ResumeDrop {
+		r.Status, r.Interrupted, r.Waits, r.Cursor = harness.RunRunning, false, "", r.Cursor+1
+		h := &handle{id, make(chan harness.Result, 1)}
+		w.going[id] = h
+		return h, nil
+	}
 	r.Status, r.Stop, r.Pending, r.Interrupted, r.Cursor = harness.RunCancelled, harness.StopDropped, nil, false, r.Cursor+1
 	h := &handle{id, make(chan harness.Result, 1)}
 	h.done <- harness.Result{Run: id, Status: r.Status}
@@ -139,6 +178,11 @@ func (w *world) Pause(_ context.Context, id harness.RunID) error {
 	return nil
 }
 
+func (w *world) Cancel(_ context.Context, id harness.RunID) error {
+	w.end(id, harness.RunCancelled)
+	return nil
+}
+
 // end lets a run that goes on come to rest.
 func (w *world) end(id harness.RunID, status harness.RunStatus) {
 	w.mu.Lock()
@@ -147,7 +191,7 @@ func (w *world) end(id harness.RunID, status harness.RunStatus) {
 	if err != nil {
 		panic(err)
 	}
-	r.Status, r.Cursor = status, r.Cursor+1
+	r.Status, r.Cursor, r.Worker = status, r.Cursor+1, nil
 	if h := w.going[id]; h != nil {
 		delete(w.going, id)
 		h.done <- harness.Result{Run: id, Session: r.Session, Status: status}
@@ -200,7 +244,7 @@ func open(t *testing.T, w *world, width, height int) *seen {
 		w.ctx = t.Context()
 	}
 	c := Config{
-		Engine: w, Sessions: sessions{w}, Owners: w.owners, Transcript: w, Self: self, Theme: th,
+		Remote: w, Prune: func(context.Context) (int, error) { return 3, nil }, Engine: w, Sessions: sessions{w}, Owners: w.owners, Transcript: w, Self: self, Theme: th,
 		Now: func() time.Time { return time.Now().UTC() },
 	}
 	s := &seen{t: t, w: w, m: New(w.ctx, c), width: width, height: height, msgs: make(chan tea.Msg), end: make(chan struct{})}

@@ -130,6 +130,9 @@ func session(ctx context.Context, c Config, known map[harness.SessionID]*harness
 // waits adds what a run that has not ended waits for.
 func waits(ctx context.Context, c Config, it, before item) item {
 	r, b := it.run, before.run
+	if r.Unreachable != "" {
+		return it
+	}
 	if b.ID == r.ID && b.Cursor == r.Cursor && b.Status == r.Status && b.Interrupted == r.Interrupted && before.unread == nil {
 		it.run.Pending = b.Pending
 		return it
@@ -165,7 +168,8 @@ func (m Model) onListed(msg listed) (Model, tea.Cmd) {
 		m, next = m.load()
 	}
 	m, look := m.look()
-	return m, tea.Batch(next, look)
+	m, await := m.await()
+	return m, tea.Batch(next, look, await)
 }
 
 // settled leaves what a new reading took away: the decision that was made

@@ -9,19 +9,6 @@ func (m Model) none() string {
 	return ""
 }
 
-// unresumable says why the selected run cannot go on.
-func (m Model) unresumable() string {
-	it, ok := m.list.selected()
-	switch {
-	case !ok:
-		return "no run is selected"
-	case it.run.Status.Closed():
-		return "it has ended"
-	default:
-		return ""
-	}
-}
-
 // undroppable says why the selected run cannot be dropped here.
 func (m Model) undroppable() string {
 	it, ok := m.list.selected()
@@ -30,6 +17,10 @@ func (m Model) undroppable() string {
 		return "no run is selected"
 	case it.run.Status.Closed():
 		return "it has ended"
+	case it.run.Unreachable != "":
+		return "where it is kept cannot be reached: cairn runs drop --force gives it up"
+	case it.run.Away() && it.run.Worker != nil && it.run.Status == harness.RunRunning:
+		return "it goes on: " + m.key("runs.cancel", "x") + " stops it"
 	case m.busy[it.run.ID]:
 		return "it is being decided"
 	case it.owner != nil:
@@ -53,7 +44,7 @@ func (m Model) undecidable(p *harness.Pending) string {
 	case it.owner != nil:
 		return m.held(*it.owner)
 	case p.Uncertain:
-		return "its outcome is unknown: " + enter + " opens the conversation, which asks"
+		return "its outcome is unknown: " + enter + " opens the conversation, which takes its result"
 	case p.Question():
 		return "it is a question: " + enter + " opens the conversation to answer it"
 	case p.Proposal == nil || p.Digest == "":

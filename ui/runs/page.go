@@ -61,8 +61,8 @@ func (m Model) pageOf(it item) string {
 		}
 		return fmt.Sprintf("decide %s %s %s", it.run.ID, m.call, digest)
 	}
-	return fmt.Sprintf("run %s %d %s %v %v %d %v %s", it.run.ID, it.run.Cursor, it.run.Status, it.run.Interrupted,
-		it.owner, len(m.steps.list), m.steps.failed, it.run.Updated)
+	return fmt.Sprintf("run %s %d %s %v %v %d %v %s %d %d %d %v", it.run.ID, it.run.Cursor, it.run.Status, it.run.Interrupted,
+		it.owner, len(m.steps.list), m.steps.failed, it.run.Updated, m.tail.n, len(m.tail.list), len(m.tail.text), m.notes(it.run))
 }
 
 func (m Model) pageLines(it item, width int) []string {
@@ -175,6 +175,12 @@ func (m Model) describe(w *writer, it item) {
 		w.pending(pending)
 	}
 	m.told(w, it)
+	if text := m.tail.text; m.tail.of == r.ID && text != "" {
+		w.gap()
+		w.put(p.Heading.On("STREAMING"))
+		w.words("", text)
+		return
+	}
 	if r.Partial != nil {
 		w.gap()
 		w.put(p.Heading.On("HALF AN ANSWER"))
@@ -184,18 +190,25 @@ func (m Model) describe(w *writer, it item) {
 
 // told are the steps of a run as far as they are read.
 func (m Model) told(w *writer, it item) {
-	if m.steps.of != it.run.ID || len(m.steps.list) == 0 && m.steps.failed == nil {
+	steps, failed := m.steps.list, m.steps.failed
+	switch {
+	case m.tail.of == it.run.ID:
+		steps, failed = m.tail.list, m.tail.failed
+	case m.steps.of != it.run.ID:
+		return
+	}
+	if len(steps) == 0 && failed == nil {
 		return
 	}
 	p := w.theme.Paints
 	w.gap()
 	w.put(p.Heading.On("STEPS"))
-	if m.steps.failed != nil {
-		w.words(p.Error, m.c.Words(m.steps.failed))
+	if failed != nil {
+		w.words(p.Error, m.c.Words(failed))
 		return
 	}
-	results := resultsOf(m.steps.list)
-	for _, r := range m.steps.list {
+	results := resultsOf(steps)
+	for _, r := range steps {
 		if w.full() {
 			w.more = true
 			return

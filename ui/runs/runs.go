@@ -31,6 +31,12 @@ type Engine interface {
 	Decide(ctx context.Context, l harness.Lease, id harness.RunID, ds ...harness.Decision) (harness.RunHandle, error)
 	Resume(ctx context.Context, l harness.Lease, id harness.RunID, how harness.ResumeHow) (harness.RunHandle, error)
 	Pause(ctx context.Context, id harness.RunID) error
+	Cancel(ctx context.Context, id harness.RunID) error
+}
+
+// Remote is what the screen needs of [harness.Remote].
+type Remote interface {
+	Attach(ctx context.Context, l harness.Lease, id harness.RunID) (harness.RunHandle, error)
 }
 
 // Sessions is what the screen needs of [harness.Sessions].
@@ -49,6 +55,11 @@ type Config struct {
 	Engine   Engine
 	Sessions Sessions
 	Owners   harness.Owners
+	// Remote follows runs that are kept elsewhere; nil if there are none.
+	Remote Remote
+	// Prune removes the journals of runs that ended long ago, and returns how many;
+	// nil leaves that to others.
+	Prune func(ctx context.Context) (int, error)
 	// Transcript shows the steps of a run; nil leaves them out.
 	Transcript Transcript
 	// Self is this process. It holds the sessions of runs that go on from here.
@@ -128,6 +139,11 @@ type Model struct {
 
 	loading loading
 	steps   steps
+	tail    tail
+	// dues numbers the readings that are due because runs go on elsewhere.
+	dues int
+	// pruning says that one more key removes old runs.
+	pruning bool
 }
 
 // notice is the line that tells what happened. The next key takes it away.
@@ -214,13 +230,19 @@ func (m Model) acting() []render.Binding {
 	if m.confirm != "" {
 		drop = "drop it now"
 	}
-	decide := first(m.none(), m.undecidable(m.firstOpen()), m.asleep())
+	decide, halt := first(m.none(), m.undecidable(m.firstOpen()), m.asleep()), m.unhaltable()
 	return []render.Binding{
 		open,
 		{Action: "runs.approve", Keys: []string{"y"}, Help: "approve once", Group: keyGroup, Rank: 3, Off: decide},
 		{Action: "runs.refuse", Keys: []string{"n"}, Help: "refuse", Group: keyGroup, Rank: 4, Off: decide},
 		{Action: "runs.drop", Keys: []string{"d"}, Help: drop, Group: keyGroup, Rank: 5, Off: m.undroppable()},
 		{Action: "runs.resume", Keys: []string{"r"}, Help: "resume", Group: keyGroup, Rank: 7, Off: m.unresumable()},
+		{Action: "runs.retry", Keys: []string{"t"}, Help: "ask again", Group: keyGroup, Off: m.unretriable()},
+		{Action: "runs.pause", Keys: []string{"p"}, Help: "pause", Group: keyGroup, Rank: 8, Off: halt},
+		{Action: "runs.cancel", Keys: []string{"x"}, Help: "stop for good", Group: keyGroup, Rank: 8, Off: halt},
+		{Action: "runs.again", Keys: []string{"a"}, Help: "run the uncertain call again", Group: keyGroup, Off: m.unresolvable()},
+		{Action: "runs.end", Keys: []string{"e"}, Help: "end the run at the uncertain call", Group: keyGroup, Off: m.unresolvable()},
+		{Action: "runs.prune", Keys: []string{"P"}, Help: "remove old runs", Group: keyGroup, Off: m.unprunable()},
 	}
 }
 
@@ -230,9 +252,15 @@ func (m Model) decideKeys() []render.Binding {
 	if it, ok := m.list.selected(); !ok || len(it.run.Pending) < 2 {
 		other = "nothing else waits in this run"
 	}
+	resolve, uncertain := m.unresolvable(), 0
+	if p := m.list.pending(m.call); p != nil && p.Uncertain {
+		uncertain = 1
+	}
 	return []render.Binding{
-		{Action: "runs.approve", Keys: []string{"y"}, Help: "approve once", Group: keyGroup, Rank: 1, Off: first(off, m.unread())},
-		{Action: "runs.refuse", Keys: []string{"n"}, Help: "refuse", Group: keyGroup, Rank: 2, Off: off},
+		{Action: "runs.approve", Keys: []string{"y"}, Help: "approve once", Group: keyGroup, Rank: 1 - uncertain, Off: first(off, m.unread())},
+		{Action: "runs.refuse", Keys: []string{"n"}, Help: "refuse", Group: keyGroup, Rank: 2 - 2*uncertain, Off: off},
+		{Action: "runs.again", Keys: []string{"a"}, Help: "run the uncertain call again", Group: keyGroup, Rank: uncertain, Off: first(resolve, m.unread())},
+		{Action: "runs.end", Keys: []string{"e"}, Help: "end the run at the uncertain call", Group: keyGroup, Rank: 2 * uncertain, Off: resolve},
 		{Action: "runs.leave", Keys: []string{"esc", "left", "ctrl+c"}, Help: "decide later", Group: keyGroup, Rank: 3},
 		{Action: "runs.open", Keys: []string{"enter"}, Help: "open", Group: keyGroup, Rank: 4, Off: m.none()},
 		{Action: "runs.next", Keys: []string{"tab"}, Help: "next decision", Group: keyGroup, Rank: 5, Off: other},

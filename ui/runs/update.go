@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"cairn/harness"
 	"cairn/ui/widget"
 )
 
@@ -46,6 +47,8 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 	case Open, Back:
 		m.front = false
 	}
+	m, trail := m.trail()
+	cmd = tea.Batch(cmd, trail)
 	m = m.laid()
 	m, wake := m.rouse()
 	return m, tea.Batch(cmd, wake), intent
@@ -70,6 +73,14 @@ func (m Model) onMine(msg Msg) (Model, tea.Cmd, Intent) {
 		m, cmd = m.onWanted(msg)
 	case rested:
 		m, cmd, intent = m.onRested(msg)
+	case tailed:
+		m, cmd = m.onTailed(msg)
+	case due:
+		m, cmd = m.onDue(msg)
+	case halted:
+		m, cmd, intent = m.onHalted(msg)
+	case pruned:
+		m, cmd = m.onPruned(msg)
 	case woke:
 		if m.asleep() == "" && m.notice.text == upper(sleeping)+"." {
 			m.notice = notice{}
@@ -104,8 +115,8 @@ func (m Model) onKeys(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	action, off := widget.Match(m.Bindings(), k)
 	m.notice = notice{}
-	confirm := m.confirm
-	m.confirm = ""
+	confirm, pruning := m.confirm, m.pruning
+	m.confirm, m.pruning = "", false
 	if m.asleep() != "" && !strings.HasPrefix(action, "runs.") {
 		m.sleep.until = m.c.Now().Add(sleepFor) // somebody is typing
 	}
@@ -116,8 +127,10 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		return m, m.wake(), nil
 	}
 	switch action {
-	case "runs.open", "runs.resume":
+	case "runs.open":
 		return m.open()
+	case "runs.resume":
+		return m.resume()
 	case "runs.back":
 		return m, nil, Back{}
 	case "runs.help":
@@ -133,12 +146,27 @@ func (m Model) onKey(k tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		return m, cmd, nil
 	case "runs.next":
 		return m.next(), nil, nil
-	case "runs.drop":
-		m, cmd := m.drop(confirm)
-		return m, cmd, nil
 	default:
-		m, cmd := m.move(action)
+		m, cmd := m.act(action, confirm, pruning)
 		return m, cmd, nil
+	}
+}
+
+// act does something with the selected run, or moves.
+func (m Model) act(action string, confirm harness.RunID, pruning bool) (Model, tea.Cmd) {
+	switch action {
+	case "runs.drop":
+		return m.drop(confirm)
+	case "runs.retry":
+		return m.goOn(harness.ResumeRetry)
+	case "runs.pause", "runs.cancel":
+		return m.halt(action == "runs.cancel")
+	case "runs.again", "runs.end":
+		return m.resolve(action == "runs.again")
+	case "runs.prune":
+		return m.prune(pruning)
+	default:
+		return m.move(action)
 	}
 }
 

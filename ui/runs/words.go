@@ -7,6 +7,7 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/account"
+	"cairn/ui/runs/standing"
 )
 
 // state says in words where a run stands; short is for narrow columns.
@@ -17,6 +18,9 @@ func (m Model) state(it item) (long, short string) {
 		return waiting(r.Pending)
 	case r.Interrupted:
 		return "interrupted", "interrupted"
+	}
+	if long, short := standing.Word(r, m.c.Self); long != "" {
+		return long, short
 	}
 	switch r.Status {
 	case harness.RunRunning:
@@ -104,6 +108,7 @@ func (m Model) about(it item) string {
 	if it.owner != nil && !m.mine(*it.owner) {
 		parts = append(parts, "open in "+it.owner.String())
 	}
+	parts = append(parts, m.notes(r)...)
 	if r.Dir != "" {
 		parts = append(parts, "in "+r.Dir)
 	}

@@ -78,7 +78,7 @@ func Notes(r harness.Run, self harness.Holder) []string {
 	}
 	switch {
 	case r.Unfetched > 0 && r.Status.Closed():
-		out = append(out, "finished, not fetched: opening its session fetches "+harness.Count(r.Unfetched, "step"))
+		out = append(out, "opening its session fetches "+harness.Count(r.Unfetched, "step"))
 	case r.Unfetched > 0:
 		out = append(out, harness.Count(r.Unfetched, "step")+" not fetched yet")
 	}

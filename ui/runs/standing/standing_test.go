@@ -26,7 +26,7 @@ func TestARunElsewhereIsToldInWords(t *testing.T) {
 		},
 		"not fetched": {
 			harness.Run{Engine: db, Status: harness.RunCompleted, Unfetched: 3},
-			"finished, not fetched", "not fetched", "finished, not fetched: opening its session fetches 3 steps",
+			"finished, not fetched", "not fetched", "opening its session fetches 3 steps",
 		},
 		"behind": {harness.Run{Engine: db, Status: harness.RunPaused, Unfetched: 1}, "", "", "1 step not fetched yet"},
 		"down": {

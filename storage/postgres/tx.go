@@ -29,25 +29,78 @@ type database struct {
 	closed atomic.Bool
 }
 
-// tx is one transaction.
+// tx is one transaction on a connection.
 type tx struct {
-	tx pgx.Tx
+	conn *pgxpool.Conn
 	// ctx ends when the transaction has taken too long; it comes of that of the
 	// caller.
 	ctx context.Context
+	// begin begins it. It goes with the first statement, so that it costs no way to
+	// the server and back, and is empty from then on.
+	begin string
 	// changed are the runs that others are told of.
 	changed []string
 }
 
 // Exec implements [sqljournal.Tx].
 func (t *tx) Exec(_ context.Context, statement string, args ...any) (int64, error) {
-	tag, err := t.tx.Exec(t.ctx, statement, args...) //nolint:contextcheck // it is that of the caller, with an end
-	return tag.RowsAffected(), err
+	if t.begin == "" {
+		tag, err := t.conn.Exec(t.ctx, statement, args...) //nolint:contextcheck // it is that of the caller, with an end
+		return tag.RowsAffected(), err
+	}
+	results, err := t.first(statement, args)
+	if err != nil {
+		return 0, err
+	}
+	tag, err := results.Exec()
+	return tag.RowsAffected(), errors.Join(err, results.Close())
 }
 
 // Query implements [sqljournal.Tx].
 func (t *tx) Query(_ context.Context, statement string, args ...any) (sqljournal.Rows, error) {
-	return t.tx.Query(t.ctx, statement, args...) //nolint:contextcheck,sqlclosecheck // the same; who asked closes them
+	if t.begin == "" {
+		return t.conn.Query(t.ctx, statement, args...) //nolint:contextcheck,sqlclosecheck // the same; who asked closes them
+	}
+	results, err := t.first(statement, args)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return nil, errors.Join(err, results.Close())
+	}
+	return &firstRows{Rows: rows, results: results}, nil
+}
+
+// first sends the first statement behind the one that begins the transaction.
+func (t *tx) first(statement string, args []any) (pgx.BatchResults, error) {
+	var both pgx.Batch
+	both.Queue(t.begin)
+	both.Queue(statement, args...)
+	t.begin = ""
+	results := t.conn.SendBatch(t.ctx, &both)
+	if _, err := results.Exec(); err != nil {
+		return nil, errors.Join(err, results.Close())
+	}
+	return results, nil
+}
+
+// firstRows are those of the first statement of a transaction.
+type firstRows struct {
+	pgx.Rows
+	results pgx.BatchResults
+	err     error
+}
+
+// Err implements [sqljournal.Rows].
+func (r *firstRows) Err() error { return errors.Join(r.Rows.Err(), r.err) }
+
+// Close implements [sqljournal.Rows].
+func (r *firstRows) Close() {
+	r.Rows.Close()
+	if err := r.results.Close(); r.err == nil {
+		r.err = err
+	}
 }
 
 // Changed implements [sqljournal.Tx].
@@ -58,34 +111,45 @@ func (t *tx) Changed(_ context.Context, id harness.RunID) error {
 	return nil
 }
 
+// commit ends the transaction. Others are told of what changed in the same
+// request.
+func (t *tx) commit(channel string) error {
+	if t.begin != "" && len(t.changed) == 0 {
+		return nil // nothing was asked of the server
+	}
+	tell, args := "", []any{pgx.QueryExecModeSimpleProtocol}
+	if len(t.changed) > 0 {
+		tell = `SELECT pg_notify($1, run) FROM unnest($2::text[]) AS run; `
+		args = append(args, channel, t.changed)
+	}
+	tag, err := t.conn.Exec(t.ctx, tell+"commit", args...)
+	if err == nil && tag.String() != "COMMIT" {
+		err = pgx.ErrTxCommitRollback
+	}
+	return err
+}
+
 // Write implements [sqljournal.DB].
 func (d *database) Write(ctx context.Context, f func(sqljournal.Tx) error) error {
-	return d.retried(ctx, pgx.TxOptions{}, func(t *tx) error {
-		if err := f(t); err != nil || len(t.changed) == 0 {
-			return err
-		}
-		_, err := t.tx.Exec(t.ctx, `SELECT pg_notify($1, run) FROM unnest($2::text[]) AS run`, d.place.channel(), t.changed)
-		return err
-	})
+	return d.retried(ctx, "begin", f)
 }
 
 // Read implements [sqljournal.DB].
 func (d *database) Read(ctx context.Context, f func(sqljournal.Tx) error) error {
-	o := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return d.retried(ctx, o, func(t *tx) error { return f(t) })
+	return d.retried(ctx, "begin isolation level repeatable read, read only", f)
 }
 
 // retried runs a transaction, and again if the server undid it because of others
 // or if the connection broke. What it does must come to the same if it was stored
 // before, because nobody knows whether a commit arrived that was not answered.
-func (d *database) retried(ctx context.Context, o pgx.TxOptions, f func(*tx) error) error {
+func (d *database) retried(ctx context.Context, begin string, f func(sqljournal.Tx) error) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for tries := 0; ; tries++ {
 		if d.closed.Load() {
 			return harness.ErrClosed
 		}
-		err := pgx.BeginTxFunc(limited, d.pool, o, func(t pgx.Tx) error { return f(&tx{tx: t, ctx: limited}) })
+		err := d.once(limited, begin, f)
 		lost := away(err)
 		if lost {
 			// The others of the pool are as dead as this one, if the server is.
@@ -100,6 +164,25 @@ func (d *database) retried(ctx context.Context, o pgx.TxOptions, f func(*tx) err
 			return d.place.explain(err)
 		}
 	}
+}
+
+// once runs a transaction.
+func (d *database) once(ctx context.Context, begin string, f func(sqljournal.Tx) error) error {
+	conn, err := d.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	// A connection that is within a transaction still is closed by that.
+	defer conn.Release()
+	t := &tx{conn: conn, ctx: ctx, begin: begin}
+	if err = f(t); err == nil {
+		return t.commit(d.place.channel())
+	}
+	if t.begin == "" {
+		// Nothing is stored either way, and err says why.
+		_, _ = conn.Exec(ctx, "rollback", pgx.QueryExecModeSimpleProtocol)
+	}
+	return err
 }
 
 // wait reports whether it waited as long, not cut short by the end of ctx.

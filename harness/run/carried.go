@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"cairn/harness"
 	"cairn/harness/loop"
@@ -22,7 +23,7 @@ func (c Carried) After(entries []Entry) (Carried, error) {
 	var s loop.State
 	for _, e := range entries {
 		for _, effect := range e.Effects {
-			m.apply(effect)
+			m.apply(effect, e.At)
 		}
 		r, err := recordOf(e)
 		if err != nil {
@@ -106,7 +107,7 @@ func (v *CarriedView) Inbox() harness.Inbox { return carriedInbox{v} }
 
 // apply makes a change that an entry holds. What cannot be carried out is left out,
 // as at home.
-func (v *CarriedView) apply(e harness.Effect) {
+func (v *CarriedView) apply(e harness.Effect, at time.Time) {
 	id := ""
 	if len(e.IDs) > 0 {
 		id = e.IDs[0]
@@ -114,18 +115,24 @@ func (v *CarriedView) apply(e harness.Effect) {
 	switch {
 	case e.Kind == harness.EffectSaveFact && e.Fact != nil:
 		f := *e.Fact
-		f.ID, f.Revision = harness.NewIDPrefix+e.Key, 1
+		f.ID, f.Revision, f.Updated = harness.NewIDPrefix+e.Key, 1, at
 		v.keys[e.Key] = f.ID
 		v.facts.add(f)
 	case e.Kind == harness.EffectSaveNote && e.Note != nil:
 		n := *e.Note
-		n.ID, n.Revision = harness.NewIDPrefix+e.Key, 1
+		n.ID, n.Revision, n.Updated = harness.NewIDPrefix+e.Key, 1, at
 		v.keys[e.Key] = n.ID
 		v.notes.add(n)
 	case e.Kind == harness.EffectEditFact && e.FactEdit != nil:
-		_, _ = v.facts.change(id, func(f *harness.Fact) { editFact(f, *e.FactEdit); f.Revision++ })
+		_, _ = v.facts.change(id, func(f *harness.Fact) {
+			editFact(f, *e.FactEdit)
+			f.Revision, f.Updated = f.Revision+1, at
+		})
 	case e.Kind == harness.EffectEditNote && e.NoteEdit != nil:
-		_, _ = v.notes.change(id, func(n *harness.Note) { editNote(n, *e.NoteEdit); n.Revision++ })
+		_, _ = v.notes.change(id, func(n *harness.Note) {
+			editNote(n, *e.NoteEdit)
+			n.Revision, n.Updated = n.Revision+1, at
+		})
 	case e.Kind == harness.EffectForgetFact:
 		_, _ = v.facts.change(id, func(f *harness.Fact) { f.State = harness.StateTrashed })
 	case e.Kind == harness.EffectForgetNote:
@@ -212,6 +219,7 @@ func (c carriedFacts) Edit(ctx context.Context, id string, e harness.FactEdit) (
 		next.Revision++
 		call.add(harness.Effect{Kind: harness.EffectEditFact, IDs: []string{id}, FactEdit: &e})
 		*was, stored = next, next
+		c.v.facts.touch(was)
 		return nil
 	})
 	return stored, err
@@ -300,6 +308,7 @@ func (c carriedNotes) Edit(ctx context.Context, id string, e harness.NoteEdit) (
 		next.Revision++
 		call.add(harness.Effect{Kind: harness.EffectEditNote, IDs: []string{id}, NoteEdit: &e})
 		*was, stored = next, next
+		c.v.notes.touch(was)
 		return nil
 	})
 	return stored, err

@@ -19,6 +19,8 @@ import (
 type shelf[T any] struct {
 	items []T
 	of    func(*T) shelved
+	// recent are those that the run changed, with a number that grows.
+	recent map[string]int
 }
 
 // shelved is what facts and notes have in common.
@@ -35,7 +37,7 @@ type shelved struct {
 }
 
 func newFactShelf(items []harness.Fact) shelf[harness.Fact] {
-	return shelf[harness.Fact]{items: items, of: func(f *harness.Fact) shelved {
+	return shelf[harness.Fact]{items: items, recent: map[string]int{}, of: func(f *harness.Fact) shelved {
 		return shelved{
 			f.ID, f.Session, f.Category, f.Tags, f.State, f.Pinned, f.Updated,
 			strings.Join(append([]string{f.Text, f.Category}, f.Tags...), " "), f.Text,
@@ -44,7 +46,7 @@ func newFactShelf(items []harness.Fact) shelf[harness.Fact] {
 }
 
 func newNoteShelf(items []harness.Note) shelf[harness.Note] {
-	return shelf[harness.Note]{items: items, of: func(n *harness.Note) shelved {
+	return shelf[harness.Note]{items: items, recent: map[string]int{}, of: func(n *harness.Note) shelved {
 		return shelved{
 			n.ID, n.Session, "", n.Tags, n.State, n.Pinned, n.Updated,
 			strings.Join(append([]string{n.Title, n.Body}, n.Tags...), " "), "",
@@ -52,7 +54,21 @@ func newNoteShelf(items []harness.Note) shelf[harness.Note] {
 	}}
 }
 
-func (s *shelf[T]) add(item T) { s.items = append(s.items, item) }
+func (s *shelf[T]) add(item T) {
+	s.items = append(s.items, item)
+	s.touch(&item)
+}
+
+func (s *shelf[T]) touch(item *T) { s.recent[s.of(item).id] = s.changes() }
+
+// changes is a number above those of all changes.
+func (s *shelf[T]) changes() int {
+	most := 0
+	for _, n := range s.recent {
+		most = max(most, n)
+	}
+	return most + 1
+}
 
 func (s *shelf[T]) find(id string) (*T, bool) {
 	for i := range s.items {
@@ -70,6 +86,7 @@ func (s *shelf[T]) change(id string, edit func(*T)) (now T, ok bool) {
 		return now, false
 	}
 	edit(have)
+	s.touch(have)
 	return *have, true
 }
 
@@ -99,7 +116,9 @@ func get[T any](ctx context.Context, v *CarriedView, s *shelf[T], kind, id strin
 	defer v.mu.Unlock()
 	have, ok := s.find(id)
 	if !ok {
-		looked(ctx)
+		if !strings.HasPrefix(id, harness.NewIDPrefix) {
+			looked(ctx)
+		}
 		return item, fmt.Errorf("read %s %s: %w", kind, id, harness.ErrNotFound)
 	}
 	return *have, nil
@@ -118,6 +137,7 @@ func list[T any](ctx context.Context, v *CarriedView, s *shelf[T], f harness.Mem
 		item    T
 		own     bool
 		score   int
+		recent  int
 		updated time.Time
 	}
 	var found []match
@@ -127,7 +147,7 @@ func list[T any](ctx context.Context, v *CarriedView, s *shelf[T], f harness.Mem
 		if !c.passes(f) {
 			continue
 		}
-		m := match{item: s.items[i], updated: c.updated}
+		m := match{item: s.items[i], recent: s.recent[c.id], updated: c.updated}
 		if strings.TrimSpace(f.Query) != "" {
 			if m.score = hits(query, words(c.text)); m.score == 0 {
 				continue
@@ -143,7 +163,7 @@ func list[T any](ctx context.Context, v *CarriedView, s *shelf[T], f harness.Mem
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(b.score, a.score), b.updated.Compare(a.updated))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.recent, a.recent), b.updated.Compare(a.updated))
 	})
 	if f.Limit > 0 && len(found) > f.Limit {
 		found = found[:f.Limit]

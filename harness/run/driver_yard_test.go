@@ -65,6 +65,9 @@ func workAlone(raw string) error {
 	defer stop()
 	q, err := y.queue(ctx)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil // stopped before it began
+		}
 		return err
 	}
 	var queue run.Queue = q

@@ -7,6 +7,7 @@ import (
 	"cairn/harness/harnesstest"
 	"cairn/harness/run/runtest"
 	"cairn/storage/bolt"
+	"cairn/storage/bolt/bolttest"
 )
 
 // reopener opens one file again and again, as one process after the other.
@@ -51,15 +52,6 @@ func (r *reopener) stores() harnesstest.Stores {
 	}
 }
 
-func (r *reopener) runStores() runtest.Stores {
-	db := r.open()
-	return runtest.Stores{
-		Journal: db.Journal(), Owners: db.Owners(), Sessions: db.Sessions(), Transcript: db.Transcript(),
-		Facts: db.Facts(), Notes: db.Notes(), Inbox: db.Inbox(), Artifacts: db.Artifacts(), Grants: db.Grants(), ID: db.ID(),
-		Advance: r.clock.Add, Reopen: r.runStores,
-	}
-}
-
 func open(t *testing.T) harnesstest.Stores {
 	t.Helper()
 	return newReopener(t).stores()
@@ -81,16 +73,11 @@ func TestSpending(t *testing.T)   { harnesstest.TestSpending(t, open) }
 func TestLimits(t *testing.T)     { harnesstest.TestLimits(t, open) }
 func TestGrants(t *testing.T)     { harnesstest.TestGrants(t, open) }
 
-func TestJournal(t *testing.T) {
-	runtest.TestJournal(t, func(t *testing.T) runtest.Stores {
-		t.Helper()
-		return newReopener(t).runStores()
-	})
-}
+func TestJournal(t *testing.T) { runtest.TestJournal(t, bolttest.Home) }
 
 func TestEngine(t *testing.T) {
 	runtest.TestEngine(t, func(t *testing.T, w runtest.Work) runtest.EngineFixture {
 		t.Helper()
-		return runtest.LocalEngine(t, newReopener(t).runStores(), w)
+		return runtest.LocalEngine(t, bolttest.Home(t), w)
 	})
 }

@@ -131,7 +131,7 @@ func (s *stage) model(ctx context.Context, c harness.RunConfig) (model.Model, er
 }
 
 func info(c harness.RunConfig) model.Info {
-	i := model.Info{ID: c.Model, Window: 100_000, MaxOutput: 2_000, InputPrice: 1, OutputPrice: 2, PriceKnown: true}
+	i := model.Info{ID: c.Model, Window: 100_000, MaxOutput: 2_000, InputPrice: 1, OutputPrice: 2, PriceKnown: true, Images: true}
 	if c.Model == modelSmall {
 		i.Window, i.MaxOutput = 4_700, 300
 	}

@@ -1,8 +1,11 @@
 package runtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"maps"
 	"regexp"
 	"slices"
@@ -17,6 +20,7 @@ func scripts() map[string]script {
 	all := asks()
 	maps.Copy(all, faults())
 	maps.Copy(all, works())
+	maps.Copy(all, deaths())
 	for how, scene := range uncertain() {
 		all["an uncertain call, "+string(how)] = scene
 	}
@@ -37,23 +41,20 @@ func asks() map[string]script {
 			replies: []reply{calls("", wanted{"write", given{Text: "a"}}), text("Then not.")},
 			act:     func(s *stage) { s.decide(s.ask("write it"), harness.DecideDecline, "not today") },
 		},
+		"a permission for the session": {
+			replies: []reply{
+				calls("", wanted{"write", given{Text: "a"}}), text("Once."),
+				calls("", wanted{"write", given{Text: "b"}}), text("Twice."),
+			},
+			act: func(s *stage) {
+				r := s.ask("write it")
+				s.allow(r, harness.ScopeSession)
+				s.ask("and again")
+			},
+		},
 		"a question": {
 			replies: []reply{calls("", wanted{"ask_user", map[string]any{"question": "Which colour?", "choices": []string{"red", "blue"}}}), text("Blue it is.")},
 			act:     func(s *stage) { s.decide(s.ask("paint it"), harness.DecideAnswer, "blue") },
-		},
-		"a death while a person is asked": {
-			replies: []reply{calls("", wanted{"write", given{Text: "a"}}), text("Written.")},
-			act: func(s *stage) {
-				before := s.ask("write it")
-				s.die()
-				r, err := s.Engine.Get(s.t.Context(), before.Run)
-				s.must(err)
-				if len(r.Pending) != 1 || r.Pending[0].Digest != before.Pending[0].Digest {
-					s.t.Errorf("it waits for %+v, it was %+v", r.Pending, before.Pending)
-				}
-				before.Pending = r.Pending
-				s.decide(before, harness.DecideApprove, "")
-			},
 		},
 	}
 }
@@ -135,11 +136,68 @@ func works() map[string]script {
 				s.ask("What is my cat called?")
 			},
 		},
+		"a changed memory": {
+			memory: true,
+			replies: []reply{
+				calls("", wanted{"save_memory", map[string]any{"content": "Ada's cat is called Mia"}}),
+				calls("", wanted{"save_memory", map[string]any{"content": "# Cats\nMany.", "title": "Cats", "layer": "note"}}),
+				func(s *stage, w *modeltest.Answer) {
+					calls("", wanted{"update_memory", map[string]any{"id": s.recalled(0), "text": "Ada's cat is called Max"}})(s, w)
+				},
+				func(s *stage, w *modeltest.Answer) {
+					calls("", wanted{"forget_memory", map[string]any{"id": s.recalled(1)}})(s, w)
+				},
+				text("All is well."),
+				text("Max."),
+			},
+			act: func(s *stage) {
+				s.ask("My cat is called Mia, keep that, and a note on cats. No, Max. And no note")
+				s.ask("What is my cat called?")
+			},
+		},
+		"a picture": {
+			replies: []reply{text("A dot."), text("Still a dot.")},
+			act: func(s *stage) {
+				m := harness.UserText("what is this?")
+				m.Parts = append(m.Parts, harness.Part{Kind: harness.PartFile, File: &harness.File{Name: "dot.png", MediaType: "image/png", Data: dot(), Width: 1, Height: 1}})
+				s.wait(s.send(m, modelUsual))
+				s.ask("and now?")
+			},
+		},
 		"a condensing": {
 			always: remembers,
 			act: func(s *stage) {
 				s.fill()
 				s.wait(s.start("look at everything", modelSmall))
+			},
+		},
+	}
+}
+
+// deaths are scenes in which the process dies and another one goes on.
+func deaths() map[string]script {
+	return map[string]script{
+		"a death while a person is asked": {
+			replies: []reply{calls("", wanted{"write", given{Text: "a"}}), text("Written.")},
+			act: func(s *stage) {
+				before := s.ask("write it")
+				s.die()
+				r, err := s.Engine.Get(s.t.Context(), before.Run)
+				s.must(err)
+				if len(r.Pending) != 1 || r.Pending[0].Digest != before.Pending[0].Digest {
+					s.t.Errorf("it waits for %+v, it was %+v", r.Pending, before.Pending)
+				}
+				before.Pending = r.Pending
+				s.decide(before, harness.DecideApprove, "")
+			},
+		},
+		"a death in an answer": {
+			replies: []reply{hangs("Half an answer"), text("A whole one.")},
+			act: func(s *stage) {
+				h := s.start("hello", modelUsual)
+				s.half(h.ID(), "Half an answer")
+				s.die()
+				s.takeUp()
 			},
 		},
 	}
@@ -194,6 +252,26 @@ func unfinished() map[harness.ResumeHow]script {
 		}
 	}
 	return all
+}
+
+// dot is a picture.
+func dot() []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	return b.Bytes()
+}
+
+// recalled is the name of what the n-th result of the last request saved.
+func (s *stage) recalled(n int) string {
+	raw, _, _ := s.service.Last()
+	names := regexp.MustCompile(`Remembered: \[(?:fact|note)/([a-z0-9_-]+)`).FindAllStringSubmatch(string(raw), -1)
+	if n >= len(names) {
+		s.t.Errorf("the request has %d names: %s", len(names), raw)
+		return ""
+	}
+	return names[n][1]
 }
 
 // fill gives the session a past that is longer than the small window.

@@ -93,11 +93,17 @@ func (s *stage) fetch() {
 	}
 }
 
-// start sends a message.
+// start sends words.
 func (s *stage) start(words, model string) harness.RunHandle {
 	s.t.Helper()
+	return s.send(harness.UserText(words), model)
+}
+
+// send sends a message.
+func (s *stage) send(m harness.Message, model string) harness.RunHandle {
+	s.t.Helper()
 	h, err := s.Engine.Start(s.t.Context(), harness.StartRequest{
-		Lease: s.lease, Message: harness.UserText(words), Dir: "/home/ada", Request: fmt.Sprint("request ", len(s.told)),
+		Lease: s.lease, Message: m, Dir: "/home/ada", Request: fmt.Sprint("request ", len(s.told)),
 		Config: harness.RunConfig{Agent: AgentName, Model: model, System: "Be brief."},
 	})
 	s.must(err)
@@ -145,6 +151,17 @@ func (s *stage) decide(r harness.Result, how harness.DecisionHow, words string) 
 		ds = append(ds, harness.Decision{Call: p.Call.ID, Digest: p.Digest, How: how, Text: words, By: "ada"})
 	}
 	h, err := s.Engine.Decide(s.t.Context(), s.lease, r.Run, ds...)
+	s.must(err)
+	return s.wait(h)
+}
+
+// allow approves what waits in r together with the rule that is offered.
+func (s *stage) allow(r harness.Result, scope harness.GrantScope) harness.Result {
+	s.t.Helper()
+	p := r.Pending[0]
+	h, err := s.Engine.Decide(s.t.Context(), s.lease, r.Run, harness.Decision{
+		Call: p.Call.ID, Digest: p.Digest, How: harness.DecideApprove, By: "ada", Scope: scope, Rule: p.Proposal.Session,
+	})
 	s.must(err)
 	return s.wait(h)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"cairn/harness"
@@ -25,9 +24,6 @@ const (
 	// answerWithin bounds what is asked of an engine beside the way.
 	answerWithin = 2 * time.Second
 )
-
-// errLeft means that a run is followed no more.
-var errLeft = fmt.Errorf("the run goes on and is followed no more: %w", harness.ErrClosed)
 
 // following follows one run of a backend until it rests and, with a lease, hands
 // over what it does. It is the run's handle.
@@ -130,8 +126,8 @@ func (f *following) run(ctx context.Context) {
 
 // watch looks at the run whenever it changed, until it rests or something fails.
 func (f *following) watch(ctx context.Context) (rests bool, err error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	changes, err := f.r.o.Backend.Watch(ctx, f.id)
 	if err != nil {
 		return false, fmt.Errorf("watch run %s at %s: %w", f.id, f.r.o.Engine, err)
@@ -281,7 +277,8 @@ func (f *following) mind() {
 	free := running && f.job.Run.Worker == nil && f.live == nil
 	switch {
 	case !free:
-		f.unclaimed, f.due, f.told = stopped(f.unclaimed), false, ""
+		stop(&f.unclaimed)
+		f.due, f.told = false, ""
 	case f.due:
 		f.unclaim() // the reason may be another by now
 	case f.unclaimed == nil:
@@ -289,13 +286,14 @@ func (f *following) mind() {
 	}
 	switch elsewhere := running && f.job.Run.Worker != nil && f.live == nil; {
 	case !elsewhere:
-		f.look = stopped(f.look)
+		stop(&f.look)
 	case f.look == nil:
 		f.look = time.NewTimer(lookEvery)
 	}
 	switch {
 	case running:
-		f.resting, f.late = stopped(f.resting), false
+		stop(&f.resting)
+		f.late = false
 	case f.resting == nil && !f.late:
 		f.resting = time.NewTimer(releasedWithin)
 	}
@@ -303,14 +301,16 @@ func (f *following) mind() {
 
 // still stops the timers.
 func (f *following) still() {
-	f.unclaimed, f.look, f.resting = stopped(f.unclaimed), stopped(f.look), stopped(f.resting)
+	stop(&f.unclaimed)
+	stop(&f.look)
+	stop(&f.resting)
 }
 
-func stopped(t *time.Timer) *time.Timer {
-	if t != nil {
-		t.Stop()
+func stop(t **time.Timer) {
+	if *t != nil {
+		(*t).Stop()
 	}
-	return nil
+	*t = nil
 }
 
 // unclaim says that nobody drives the run, once for each reason.
@@ -334,64 +334,6 @@ func (f *following) unclaim() {
 // for long.
 func (f *following) rests() bool {
 	return f.m.info.Status != harness.RunRunning && (f.job.Run.Worker == nil || f.late)
-}
-
-// rest tells how the run rests.
-func (f *following) rest(ctx context.Context) {
-	f.drain()
-	if f.hands {
-		f.r.acknowledge(ctx, f.id, f.m.info.Cursor)
-	}
-	f.finish(resultOf(f.m.info, f.m.state))
-}
-
-// left ends following a run that goes on.
-func (f *following) left(ctx context.Context) {
-	if f.hands {
-		f.r.acknowledge(ctx, f.id, f.m.info.Cursor)
-	}
-	f.forget()
-	f.stream.end(resultOf(f.m.info, f.m.state), errLeft)
-}
-
-// broke ends following because nothing more can be learnt, or handed over.
-func (f *following) broke(err error) {
-	res := resultOf(f.m.info, f.m.state)
-	res.Status, res.Stop = harness.RunFailed, harness.StopError
-	var home *homeError
-	var unsent *submitError
-	switch {
-	case errors.Is(err, harness.ErrLost):
-		res.Error = &harness.RunError{Kind: "lost", Text: harness.ErrLost.Error()}
-	case errors.As(err, &unsent):
-		res.Error = &harness.RunError{Kind: "engine", Text: err.Error()}
-	case errors.As(err, &home) && errors.Is(err, harness.ErrNotFound):
-		res.Error = &harness.RunError{Kind: "store", Text: fmt.Sprintf(
-			"session %s was deleted for good; what its run %s does stays at %s", f.m.info.Session, f.id, f.r.o.Engine)}
-	case errors.As(err, &home):
-		res.Error = &harness.RunError{Kind: "store", Text: err.Error()}
-	case errors.Is(err, harness.ErrNotFound):
-		res.Error = &harness.RunError{Kind: "engine", Text: fmt.Sprintf("%s does not have the run any more: what was handed over is in the conversation; drop the run to go on", f.r.o.Engine)}
-	default:
-		res.Error = &harness.RunError{Kind: "engine", Text: err.Error()}
-	}
-	f.r.o.Logger.Error("follow", slog.String("run", string(f.id)), slog.String("error", err.Error()))
-	f.finish(res)
-}
-
-// finish tells the result as the last thing. Before, nobody follows any more, so
-// that whoever is told can begin anew.
-func (f *following) finish(res harness.Result) {
-	f.forget()
-	f.emit(harness.Event{Type: harness.EventResult, Seq: f.m.info.Cursor, Outcome: &res, At: f.m.info.Updated})
-	f.stream.end(res, nil)
-}
-
-// forget takes the follower from those that there are.
-func (f *following) forget() {
-	f.r.mu.Lock()
-	defer f.r.mu.Unlock()
-	delete(f.r.follows, f)
 }
 
 // emit shows an event.

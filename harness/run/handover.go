@@ -231,8 +231,8 @@ func (r *Remote) catchUp(ctx context.Context, l harness.Lease, m *mirror) (got h
 // acknowledge tells the backend what the session has. If that does not arrive it
 // is told again when the session is fetched for the next time.
 func (r *Remote) acknowledge(ctx context.Context, id harness.RunID, cursor int) {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
-	defer stop()
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
+	defer end()
 	if err := r.o.Backend.Acknowledge(ctx, id, cursor); err != nil {
 		r.o.Logger.Warn("acknowledge", attrs(id, err)...)
 	}

@@ -39,7 +39,7 @@ var errBlip = errors.New("the connection broke")
 // errDead is what a process sees that is gone; nobody tries again after it.
 var errDead = fmt.Errorf("the process is gone: %w", harness.ErrClosed)
 
-func (f *fate) go1(do func() error) error {
+func (f *fate) pass(do func() error) error {
 	f.mu.Lock()
 	f.left--
 	left, done := f.left, f.done
@@ -70,12 +70,12 @@ type fatedJournal struct {
 }
 
 func (j fatedJournal) Create(ctx context.Context, l harness.Lease, r harness.Run, first run.Entry, closes ...run.Closing) (made harness.Run, entries []run.Entry, err error) {
-	err = j.go1(func() (err error) { made, entries, err = j.Journal.Create(ctx, l, r, first, closes...); return err })
+	err = j.pass(func() (err error) { made, entries, err = j.Journal.Create(ctx, l, r, first, closes...); return err })
 	return made, entries, err
 }
 
 func (j fatedJournal) Append(ctx context.Context, l harness.Lease, id harness.RunID, after int, entries ...run.Entry) (stored []run.Entry, err error) {
-	err = j.go1(func() (err error) { stored, err = j.Journal.Append(ctx, l, id, after, entries...); return err })
+	err = j.pass(func() (err error) { stored, err = j.Journal.Append(ctx, l, id, after, entries...); return err })
 	return stored, err
 }
 
@@ -85,7 +85,7 @@ type fatedArtifacts struct {
 }
 
 func (a fatedArtifacts) Put(ctx context.Context, id harness.SessionID, data []byte) (name string, err error) {
-	err = a.go1(func() (err error) { name, err = a.Artifacts.Put(ctx, id, data); return err })
+	err = a.pass(func() (err error) { name, err = a.Artifacts.Put(ctx, id, data); return err })
 	return name, err
 }
 
@@ -95,24 +95,24 @@ type fatedBackend struct {
 }
 
 func (b fatedBackend) Submit(ctx context.Context, s run.Submission) error {
-	return b.go1(func() error { return b.Backend.Submit(ctx, s) })
+	return b.pass(func() error { return b.Backend.Submit(ctx, s) })
 }
 
 func (b fatedBackend) Resume(ctx context.Context, id harness.RunID, how harness.ResumeHow, here bool) error {
-	return b.go1(func() error { return b.Backend.Resume(ctx, id, how, here) })
+	return b.pass(func() error { return b.Backend.Resume(ctx, id, how, here) })
 }
 
 func (b fatedBackend) Acknowledge(ctx context.Context, id harness.RunID, cursor int) error {
-	return b.go1(func() error { return b.Backend.Acknowledge(ctx, id, cursor) })
+	return b.pass(func() error { return b.Backend.Acknowledge(ctx, id, cursor) })
 }
 
 func (b fatedBackend) Read(ctx context.Context, id harness.RunID, after int) (entries []run.Entry, err error) {
-	err = b.go1(func() (err error) { entries, err = b.Backend.Read(ctx, id, after); return err })
+	err = b.pass(func() (err error) { entries, err = b.Backend.Read(ctx, id, after); return err })
 	return entries, err
 }
 
 func (b fatedBackend) Artifact(ctx context.Context, id harness.RunID, name string) (data []byte, err error) {
-	err = b.go1(func() (err error) { data, err = b.Backend.Artifact(ctx, id, name); return err })
+	err = b.pass(func() (err error) { data, err = b.Backend.Artifact(ctx, id, name); return err })
 	return data, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"cairn/harness"
 	"cairn/harness/loop"
 	"cairn/harness/run"
-	"cairn/harness/tool"
 	"cairn/storage/mem"
 )
 
@@ -305,66 +303,6 @@ func TestARequestStartsOneAwayRun(t *testing.T) {
 	}
 }
 
-func TestAnAwayRunThatWaitsIsDecided(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	pay, err := tool.New("pay", "Pay.", func(context.Context, tool.Call, struct{}) (string, error) { return "paid", nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := new(tool.Set)
-	if err := set.Add(pay); err != nil {
-		t.Fatal(err)
-	}
-	d.open(func(o *run.RemoteOptions) {
-		o.Tools = func(context.Context, harness.RunConfig) (*tool.Set, error) { return set, nil }
-	})
-	h := d.start("pay")
-	call := harness.ToolCall{ID: "c1", Name: "pay", Input: json.RawMessage(`{}`)}
-	m := harness.Message{Role: harness.RoleAssistant, Parts: []harness.Part{{Kind: harness.PartCall, Call: &call}}}
-	proposal := &harness.Proposal{Kind: harness.ProposalCall, Body: "{}"}
-	d.far.put(h.ID(),
-		d.entry(loop.Answered{Message: &m, Stop: harness.StopTools, Attempt: 1}),
-		d.entry(loop.Judged{CallID: "c1", Permission: "ask", Proposal: proposal, Digest: "d1", Tool: pay.Fingerprint()}),
-		d.entry(loop.Rested{Status: harness.RunAwaiting}))
-	res := d.wait(h)
-	if res.Status != harness.RunAwaiting || len(res.Pending) != 1 || res.Pending[0].Digest != "d1" {
-		t.Fatalf("result %+v", res)
-	}
-	r, err := d.Get(d.ctx(), h.ID())
-	if err != nil || len(r.Pending) != 1 || r.Unfetched != 0 {
-		t.Fatalf("it is %+v, %v", r, err)
-	}
-	if _, err := d.Start(d.ctx(), harness.StartRequest{Lease: d.lease, Message: harness.UserText("more")}); !errors.Is(err, harness.ErrAwaiting) {
-		t.Fatalf("a message gets %v", err)
-	}
-	yes := harness.Decision{Call: "c1", Digest: "d1", How: harness.DecideApprove, Scope: harness.ScopeSession, Rule: "pay", By: "ada"}
-	d.far.decided = func(*farJob, []harness.Decision) error { return errDown }
-	if _, err := d.Decide(d.ctx(), d.lease, h.ID(), yes); !errors.Is(err, errDown) {
-		t.Fatalf("got %v", err)
-	}
-	if given, err := d.st.Grants().List(d.ctx(), "s"); err != nil || len(given) != 0 {
-		t.Fatalf("a decision that was not taken left %+v, %v", given, err)
-	}
-	d.far.decided = func(j *farJob, ds []harness.Decision) error {
-		j.add(d.entry(loop.Decided{CallID: ds[0].Call, Approved: true, Digest: ds[0].Digest, By: ds[0].By, Scope: ds[0].Scope, Rule: ds[0].Rule}),
-			d.entry(loop.Resumed{How: harness.ResumeDecided}))
-		return nil
-	}
-	h, err = d.Decide(d.ctx(), d.lease, h.ID(), yes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if given, err := d.st.Grants().List(d.ctx(), "s"); err != nil || len(given) != 1 || given[0].Tool != pay.Fingerprint() {
-		t.Errorf("granted %+v, %v", given, err)
-	}
-	d.far.put(h.ID(), d.entry(loop.Began{CallID: "c1"}), d.entry(loop.Ended{Message: loop.Result(call, "paid", false, false)}))
-	d.far.put(h.ID(), d.answers("done")...)
-	if res := d.wait(h); res.Status != harness.RunCompleted || res.Text != "done" {
-		t.Errorf("result %+v", res)
-	}
-}
-
 func TestCancelReachesWhoeverDrives(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -425,74 +363,6 @@ func TestARunThatIsLeftGoesOnAndIsFetched(t *testing.T) {
 	}
 }
 
-// The window that took the session over hands over; this one says that it lost it.
-func TestALostSessionEndsHandingOverAndNotTheRun(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	h := d.start("hello")
-	d.far.drive(h.ID(), &harness.Holder{PID: 3})
-	lost := d.Remote
-	d.open(func(*run.RemoteOptions) {})
-	d.far.put(h.ID(), d.answers("hi")...)
-	d.far.drive(h.ID(), nil)
-	res := d.wait(h)
-	if res.Status != harness.RunFailed || res.Error == nil || res.Error.Kind != "lost" {
-		t.Errorf("result %+v", res)
-	}
-	if r, err := lost.Get(d.ctx(), h.ID()); err != nil || r.Status != harness.RunCompleted || r.Unfetched != 2 {
-		t.Errorf("it is %+v, %v", r, err)
-	}
-	h2, err := d.Attach(d.ctx(), d.lease, h.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res := d.wait(h2); res.Status != harness.RunCompleted || res.Text != "hi" {
-		t.Errorf("result %+v", res)
-	}
-}
-
-// Record numbers that only the backend could give are those of the conversation.
-func TestACondensingIsHandedOverWithRealNumbers(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	h := d.start("one")
-	d.far.put(h.ID(), d.answers("first")...)
-	d.wait(h)
-	if _, err := d.st.Transcript().Append(d.ctx(), d.lease, harness.Record{Kind: harness.RecordConfig, Data: json.RawMessage(`{"key":"model","new":"p/m"}`)}); err != nil {
-		t.Fatal(err)
-	}
-	h = d.start("two") // record 4, entry 1
-	call := harness.ToolCall{ID: "c1", Name: "look", Input: json.RawMessage(`{}`)}
-	m := harness.Message{Role: harness.RoleAssistant, Parts: []harness.Part{{Kind: harness.PartCall, Call: &call}}}
-	const away = run.AwayRecord
-	d.far.put(h.ID(),
-		d.entry(loop.Answered{Message: &m, Stop: harness.StopTools, Attempt: 1}),                  // entry 2, record 5
-		d.entry(loop.Judged{CallID: "c1", Permission: "allow"}),                                   // entry 3
-		d.entry(loop.Began{CallID: "c1"}),                                                         // entry 4
-		d.entry(loop.Ended{Message: loop.Result(call, strings.Repeat("seen ", 9), false, false)}), // entry 5, record 6
-		d.entry(loop.Condensed{Condensed: harness.Condensed{ // entry 6, record 7
-			Note: "note", Kept: away + 2, Pruned: &harness.Origin{Session: "s", Record: away + 5},
-			Pins: []harness.Origin{{Session: "s", Record: 1}, {Session: "s", Record: 4}, {Session: "s", Record: away + 5}},
-		}}))
-	d.far.put(h.ID(), d.answers("second")...)
-	d.wait(h)
-	rec, err := d.st.Transcript().Record(d.ctx(), "s", 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c harness.Condensed
-	if err := json.Unmarshal(rec.Data, &c); err != nil {
-		t.Fatal(err)
-	}
-	want := harness.Condensed{
-		Note: "note", Kept: 5, Pruned: &harness.Origin{Session: "s", Record: 6},
-		Pins: []harness.Origin{{Session: "s", Record: 1}, {Session: "s", Record: 4}, {Session: "s", Record: 6}},
-	}
-	if !reflect.DeepEqual(c, want) {
-		t.Errorf("got %+v, want %+v", c, want)
-	}
-}
-
 func TestListsWaitForABackendForABoundedTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -524,58 +394,4 @@ type slow struct{ *far }
 func (slow) Get(ctx context.Context, _ harness.RunID) (run.Job, error) {
 	<-ctx.Done()
 	return run.Job{}, fmt.Errorf("get: %w", ctx.Err())
-}
-
-func TestAnAwayRunOfADeletedSessionIsNotLost(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	h := d.start("hello")
-	d.far.drive(h.ID(), &harness.Holder{PID: 3})
-	if err := d.st.Sessions().Delete(d.ctx(), "s"); err != nil {
-		t.Fatal(err)
-	}
-	// In the trash it goes on as ever.
-	d.far.put(h.ID(), d.answers("hi")...)
-	d.far.drive(h.ID(), nil)
-	if res := d.wait(h); res.Status != harness.RunCompleted {
-		t.Fatalf("result %+v", res)
-	}
-	if err := d.st.Sessions().Restore(d.ctx(), "s"); err != nil {
-		t.Fatal(err)
-	}
-	if got := d.texts(); !slices.Equal(got, []string{"user: hello", "assistant: hi"}) {
-		t.Errorf("there is %q", got)
-	}
-}
-
-func TestARunIsGivenUpWithoutItsBackend(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.far.asked = func(j *farJob, a run.Ask) {
-		j.add(entry(t, loop.Rested{Status: harness.RunCancelled, Stop: harness.StopCancelled}))
-		j.job.Run.Worker = nil
-	}
-	h := d.start("hello")
-	d.far.drive(h.ID(), &harness.Holder{PID: 3})
-	d.far.setDown(errDown)
-	if err := d.Abandon(d.ctx(), d.lease, h.ID()); err != nil {
-		t.Fatal(err)
-	}
-	d.far.setDown(nil)
-	d.far.put(h.ID(), d.answers("hi")[:1]...)
-	for range 2 { // first it is cancelled, then told
-		got, err := d.Fetch(d.ctx(), d.lease)
-		if err != nil || got.Entries != 0 {
-			t.Fatalf("fetched %+v, %v", got, err)
-		}
-		if len(got.Lost) > 0 && !strings.Contains(got.Lost[0], "given up") {
-			t.Errorf("told %q", got.Lost)
-		}
-	}
-	if j := d.far.only(t); j.job.Acknowledged != 3 {
-		t.Errorf("acknowledged %d", j.job.Acknowledged)
-	}
-	if got := d.texts(); !slices.Equal(got, []string{"user: hello"}) {
-		t.Errorf("there is %q", got)
-	}
 }

@@ -46,14 +46,11 @@ func (r *Remote) resume(ctx context.Context, l harness.Lease, m *mirror, how har
 	if err != nil {
 		return nil, r.silent(id, err)
 	}
-	base := m.info.Cursor
 	have := r.find(id)
-	if have == nil {
-		if _, err := r.catchUp(ctx, l, m); err != nil {
-			return nil, err
-		}
-		base = m.info.Cursor
+	if _, err := r.catchUp(ctx, l, m); err != nil {
+		return nil, err
 	}
+	base := m.info.Cursor
 	if job.Run.Status.Closed() {
 		return nil, fmt.Errorf("run %s: it has ended (%s)", id, job.Run.Status)
 	}
@@ -74,15 +71,11 @@ func waits(j Job) bool {
 // goOn follows a run that goes on, or tells at once how it rests. have is who
 // follows it already, nil if nobody does.
 func (r *Remote) goOn(ctx context.Context, l harness.Lease, m *mirror, have *following, base int) (harness.RunHandle, error) {
-	if have != nil {
-		select {
-		case have.kick <- struct{}{}:
-		default:
-		}
+	free := context.WithoutCancel(ctx) // it is stored: whoever waits may leave
+	if have != nil && r.keepsUp(free, have) {
 		return have, nil
 	}
 	f := r.following(l, m, base)
-	free := context.WithoutCancel(ctx) // it is stored: whoever waits may leave
 	entries, err := r.o.Backend.Read(free, m.info.ID, m.info.Cursor)
 	if err == nil {
 		err = r.deliver(free, l, m, entries, f.take)
@@ -96,6 +89,39 @@ func (r *Remote) goOn(ctx context.Context, l harness.Lease, m *mirror, have *fol
 		f.rest(free)
 	}
 	return f, nil
+}
+
+// keepsUp waits until who follows a run has seen that it goes on, and reports
+// whether they have: they may have been told just before that it rests.
+func (r *Remote) keepsUp(ctx context.Context, f *following) bool {
+	select {
+	case f.kick <- struct{}{}:
+	default:
+	}
+	job, err := r.o.Backend.Get(ctx, f.id)
+	if err != nil {
+		return true // they wait for the backend, too
+	}
+	return f.stream.reaches(ctx, job.Run.Cursor)
+}
+
+// reaches waits until a journal entry is stored, or the stretch is over without it.
+func (s *stream) reaches(ctx context.Context, seq int) bool {
+	for {
+		s.mu.Lock()
+		last, done := s.last, s.done
+		s.waiting = true
+		more := s.changed
+		s.mu.Unlock()
+		if last >= seq || done {
+			return last >= seq && !done
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // resumeAbsent goes on with a run that the backend does not have.
@@ -195,8 +221,8 @@ func (r *Remote) silent(id harness.RunID, err error) error {
 // free asks the backend for something that needs a run to be driven by nobody. A
 // driver that is about to give a run at rest back is waited for.
 func (r *Remote) free(ctx context.Context, id harness.RunID, do func() error) error {
-	within, stop := context.WithTimeout(ctx, releasedWithin)
-	defer stop()
+	within, end := context.WithTimeout(ctx, releasedWithin)
+	defer end()
 	changes, err := r.o.Backend.Watch(within, id)
 	if err != nil {
 		return r.silent(id, err)
@@ -281,101 +307,4 @@ func (r *Remote) closeOne(ctx context.Context, l harness.Lease, id harness.RunID
 // not ended: that may have gone on since, and its answer belongs before the message.
 func cannotClose(id harness.RunID, err error) error {
 	return fmt.Errorf("the answer to the message before may still come; send this one again when the engine answers, or give that run up with: cairn runs drop --force %s (%w)", id, err)
-}
-
-// Decide implements [harness.Engine]. The rules of approvals that are to count for
-// more than once are stored with the conversation first, as [Local.Decide] does.
-func (r *Remote) Decide(ctx context.Context, l harness.Lease, id harness.RunID, ds ...harness.Decision) (harness.RunHandle, error) {
-	leave, err := r.sit(ctx, l.Session, "")
-	if err != nil {
-		return nil, fmt.Errorf("decide: %w", err)
-	}
-	defer leave()
-	h, err := r.decide(ctx, l, id, ds)
-	if err != nil {
-		return nil, fmt.Errorf("decide: %w", err)
-	}
-	return h, nil
-}
-
-func (r *Remote) decide(ctx context.Context, l harness.Lease, id harness.RunID, ds []harness.Decision) (harness.RunHandle, error) {
-	if have := r.find(id); have != nil {
-		// It rests in a moment, or goes on: then nothing waits.
-		return nil, fmt.Errorf("run %s: %w", id, harness.ErrBusy)
-	}
-	m, err := r.mirror(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if m.info.Status.Closed() {
-		return nil, fmt.Errorf("run %s has ended (%s) and waits for nothing: %w", id, m.info.Status, harness.ErrNotFound)
-	}
-	job, err := r.o.Backend.Get(ctx, id)
-	if errors.Is(err, harness.ErrNotFound) {
-		return nil, fmt.Errorf("run %s is not at %s, so nothing waits: %w", id, r.o.Engine, harness.ErrNotFound)
-	}
-	if err != nil {
-		return nil, r.silent(id, err)
-	}
-	if _, err := r.catchUp(ctx, l, m); err != nil {
-		return nil, err
-	}
-	base := m.info.Cursor
-	info := m.info
-	info.Partial = job.Run.Partial
-	given, err := r.grant(ctx, info, m.state, ds)
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", id, err)
-	}
-	err = r.free(ctx, id, func() error { return r.o.Backend.Decide(ctx, id, r.o.Here, ds...) })
-	if err != nil {
-		return nil, errors.Join(err, r.revoke(context.WithoutCancel(ctx), given))
-	}
-	return r.goOn(ctx, l, m, nil, base)
-}
-
-// grant stores the rules of decisions that are to count for more than once.
-func (r *Remote) grant(ctx context.Context, info harness.Run, s loop.State, ds []harness.Decision) ([]string, error) {
-	if !grants(ds) {
-		return nil, nil
-	}
-	if r.o.Tools == nil {
-		return nil, errNoGrants
-	}
-	// A decision that cannot be taken leaves no rule behind.
-	if _, _, err := decisions(info, s, ds); err != nil {
-		return nil, err
-	}
-	tools, err := r.o.Tools(ctx, info.Config)
-	if err != nil {
-		return nil, err
-	}
-	return r.granter().grant(ctx, info, s, tools, ds)
-}
-
-func (r *Remote) revoke(ctx context.Context, ids []string) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	return r.granter().revoke(ctx, ids)
-}
-
-// granter keeps rules as a local engine does.
-func (r *Remote) granter() *Local { return NewLocal(Options{Grants: r.o.Grants}) }
-
-// state returns the run as the backend has it, and the state that leads to.
-func (r *Remote) state(ctx context.Context, m *mirror) (loop.State, error) {
-	entries, err := r.o.Backend.Read(ctx, m.info.ID, m.info.Cursor)
-	if err != nil {
-		return m.state, err
-	}
-	s := m.state
-	for _, e := range entries {
-		rec, err := recordOf(e)
-		if err != nil {
-			return s, err
-		}
-		s, _ = loop.Step(s, rec)
-	}
-	return s, nil
 }

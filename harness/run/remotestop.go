@@ -16,7 +16,7 @@ import (
 func (r *Remote) Cancel(ctx context.Context, id harness.RunID) error {
 	job, err := r.o.Backend.Get(ctx, id)
 	if err != nil {
-		return fmt.Errorf("cancel: %w", r.absent(ctx, id, err))
+		return r.absent(ctx, "cancel", id, err, func(s harness.RunStatus) bool { return s.Closed() || s == harness.RunFailed })
 	}
 	switch s := job.Run.Status; {
 	case s.Closed() || s == harness.RunFailed:
@@ -39,7 +39,7 @@ func (r *Remote) Cancel(ctx context.Context, id harness.RunID) error {
 func (r *Remote) Pause(ctx context.Context, id harness.RunID) error {
 	job, err := r.o.Backend.Get(ctx, id)
 	if err != nil {
-		return fmt.Errorf("pause: %w", r.absent(ctx, id, err))
+		return r.absent(ctx, "pause", id, err, func(s harness.RunStatus) bool { return s != harness.RunRunning })
 	}
 	if job.Run.Status == harness.RunRunning {
 		if _, err := r.ask(ctx, id, AskPause, func(j Job) bool {
@@ -51,22 +51,26 @@ func (r *Remote) Pause(ctx context.Context, id harness.RunID) error {
 	return r.settled(ctx, id)
 }
 
-// absent says of a run that could not be read why, nil of one that only the
-// conversation has: there is nothing to stop.
-func (r *Remote) absent(ctx context.Context, id harness.RunID, err error) error {
+// absent says of a run that could not be read why. One that only the conversation
+// has cannot be stopped, and need not be if it stands as wanted.
+func (r *Remote) absent(ctx context.Context, op string, id harness.RunID, err error, wanted func(harness.RunStatus) bool) error {
 	if !errors.Is(err, harness.ErrNotFound) {
-		return r.silent(id, err)
+		return fmt.Errorf("%s: %w", op, r.silent(id, err))
 	}
-	if _, err := r.o.Home.Get(ctx, id); err != nil {
-		return fmt.Errorf("run %s: %w", id, err)
+	home, err := r.o.Home.Get(ctx, id)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s run %s: %w", op, id, err)
+	case wanted(home.Status):
+		return nil
 	}
-	return fmt.Errorf("run %s is not at %s, so there is nothing to stop (to end it, drop it): %w", id, r.o.Engine, harness.ErrNotFound)
+	return fmt.Errorf("%s: run %s is not at %s, so there is nothing to stop (to end it, drop it): %w", op, id, r.o.Engine, harness.ErrNotFound)
 }
 
 // ask asks the driver of a run and waits until that is done.
 func (r *Remote) ask(ctx context.Context, id harness.RunID, a Ask, done func(Job) bool) (harness.RunStatus, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	changes, err := r.o.Backend.Watch(ctx, id)
 	if err != nil {
 		return "", r.silent(id, err)
@@ -115,7 +119,7 @@ func (r *Remote) settled(ctx context.Context, id harness.RunID) error {
 
 // Leave implements [harness.Remote]. What the run did until then is handed over.
 func (r *Remote) Leave(ctx context.Context, id harness.RunID) error {
-	if _, here := r.drives(ctx, id); here {
+	if r.drives(ctx, id) {
 		return r.Pause(ctx, id)
 	}
 	if f := r.find(id); f != nil {
@@ -125,10 +129,11 @@ func (r *Remote) Leave(ctx context.Context, id harness.RunID) error {
 }
 
 // drives reports whether this process drives a run.
-func (r *Remote) drives(ctx context.Context, id harness.RunID) (<-chan harness.Event, bool) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	return r.o.Backend.Live(ctx, id)
+func (r *Remote) drives(ctx context.Context, id harness.RunID) bool {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	_, here := r.o.Backend.Live(ctx, id)
+	return here
 }
 
 // leave ends following and waits for that.
@@ -157,7 +162,7 @@ func (r *Remote) Close(ctx context.Context) error {
 	var leaving sync.WaitGroup
 	for i, f := range follows {
 		leaving.Go(func() {
-			if _, here := r.drives(ctx, f.id); here && f.hands {
+			if f.hands && r.drives(ctx, f.id) {
 				errs[i] = r.Pause(ctx, f.id)
 			}
 			f.leave(ctx)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cairn/harness"
+	"cairn/harness/loop"
 )
 
 // Get implements [harness.Engine]. Of a run that has not ended the backend is asked;
@@ -19,8 +20,8 @@ func (r *Remote) Get(ctx context.Context, id harness.RunID) (harness.Run, error)
 	if m.info.Status.Closed() {
 		return m.info, nil
 	}
-	within, stop := context.WithTimeout(ctx, answerWithin)
-	defer stop()
+	within, end := context.WithTimeout(ctx, answerWithin)
+	defer end()
 	info := m.info
 	s := m.state
 	job, err := r.o.Backend.Get(within, id)
@@ -39,6 +40,23 @@ func (r *Remote) Get(ctx context.Context, id harness.RunID) (harness.Run, error)
 		info.Pending = waiting(info, s)
 	}
 	return info, nil
+}
+
+// state returns the state that a run is in at the backend.
+func (r *Remote) state(ctx context.Context, m *mirror) (loop.State, error) {
+	entries, err := r.o.Backend.Read(ctx, m.info.ID, m.info.Cursor)
+	if err != nil {
+		return m.state, err
+	}
+	s := m.state
+	for _, e := range entries {
+		rec, err := recordOf(e)
+		if err != nil {
+			return s, err
+		}
+		s, _ = loop.Step(s, rec)
+	}
+	return s, nil
 }
 
 // overlaid returns a run as the backend has it, with what its session knows better.
@@ -111,8 +129,8 @@ func (r *Remote) overlay(ctx context.Context, runs []harness.Run) {
 	if len(open) == 0 {
 		return
 	}
-	within, stop := context.WithTimeout(ctx, answerWithin)
-	defer stop()
+	within, end := context.WithTimeout(ctx, answerWithin)
+	defer end()
 	jobs, err := r.jobs(within, runs, open)
 	for _, i := range open {
 		j, ok := jobs[runs[i].ID]

@@ -28,7 +28,7 @@ func (q quick) Stream(context.Context, model.Request, func(model.Delta)) (model.
 // crossing is a desk whose runs are kept in two places.
 type crossing struct {
 	*desk
-	*run.Router
+	router *run.Router
 
 	model *quick
 	opens int
@@ -51,13 +51,13 @@ func newCrossing(t *testing.T, name string, with func(o *run.RouterOptions)) *cr
 	if with != nil {
 		with(&o)
 	}
-	c.Router = run.NewRouter(o)
+	c.router = run.NewRouter(o)
 	return c
 }
 
 func (c *crossing) begin(text string) harness.RunHandle {
 	c.t.Helper()
-	h, err := c.Router.Start(c.ctx(), harness.StartRequest{Lease: c.lease, Message: harness.UserText(text), Config: harness.RunConfig{Model: "p/m"}})
+	h, err := c.router.Start(c.ctx(), harness.StartRequest{Lease: c.lease, Message: harness.UserText(text), Config: harness.RunConfig{Model: "p/m"}})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -177,26 +177,26 @@ func TestAnEngineThatCannotBeOpened(t *testing.T) {
 		}
 		return c.Remote, nil
 	}
-	c.Router = run.NewRouter(run.RouterOptions{Native: nativeOf(c), NativeNames: []string{"mem"}, Home: c.st.Journal(), Default: "mem", Open: open})
-	runs, err := c.Router.List(c.ctx(), harness.RunFilter{})
+	c.router = run.NewRouter(run.RouterOptions{Native: nativeOf(c), NativeNames: []string{"mem"}, Home: c.st.Journal(), Default: "mem", Open: open})
+	runs, err := c.router.List(c.ctx(), harness.RunFilter{})
 	if err != nil || len(runs) != 1 || !strings.Contains(runs[0].Unreachable, "no such host") {
 		t.Fatalf("listed %+v, %v", runs, err)
 	}
-	if r, err := c.Router.Get(c.ctx(), h.ID()); err != nil || r.Unreachable == "" || r.Interrupted {
+	if r, err := c.router.Get(c.ctx(), h.ID()); err != nil || r.Unreachable == "" || r.Interrupted {
 		t.Fatalf("got %+v, %v", r, err)
 	}
-	if _, err := c.Router.Fetch(c.ctx(), c.lease); !errors.Is(err, down) {
+	if _, err := c.router.Fetch(c.ctx(), c.lease); !errors.Is(err, down) {
 		t.Errorf("fetch: %v", err)
 	}
-	_, err = c.Router.Start(c.ctx(), harness.StartRequest{Lease: c.lease, Message: harness.UserText("two")})
+	_, err = c.router.Start(c.ctx(), harness.StartRequest{Lease: c.lease, Message: harness.UserText("two")})
 	if !errors.Is(err, down) || !strings.Contains(err.Error(), "drop --force "+string(h.ID())) {
 		t.Errorf("start: %v", err)
 	}
-	if err := c.Router.Abandon(c.ctx(), c.lease, h.ID()); err != nil {
+	if err := c.router.Abandon(c.ctx(), c.lease, h.ID()); err != nil {
 		t.Fatal(err)
 	}
 	c.wait(c.begin("two"))
-	if _, err := c.Router.Fetch(c.ctx(), c.lease); err != nil {
+	if _, err := c.router.Fetch(c.ctx(), c.lease); err != nil {
 		t.Errorf("with nothing open: %v", err)
 	}
 	if got, want := c.texts(), []string{"user: one", "user: two", "assistant: at home"}; !slices.Equal(got, want) {
@@ -205,7 +205,7 @@ func TestAnEngineThatCannotBeOpened(t *testing.T) {
 	down = nil
 	before := c.opens
 	for range 3 {
-		if _, err := c.Router.Fetch(c.ctx(), c.lease); err != nil {
+		if _, err := c.router.Fetch(c.ctx(), c.lease); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // Get implements [harness.Engine]. What is known of a run whose engine cannot be
 // opened is told, with the reason.
 func (r *Router) Get(ctx context.Context, id harness.RunID) (harness.Run, error) {
-	within, stop := context.WithTimeout(ctx, answerWithin)
-	defer stop()
+	within, end := context.WithTimeout(ctx, answerWithin)
+	defer end()
 	engine, _, home, err := r.of(within, id)
 	switch {
 	case err == nil:
@@ -58,8 +58,8 @@ func (r *Router) List(ctx context.Context, f harness.RunFilter) ([]harness.Run, 
 
 // overlay brings the runs of an engine up to date.
 func (r *Router) overlay(ctx context.Context, name string, runs []harness.Run) {
-	within, stop := context.WithTimeout(ctx, answerWithin)
-	defer stop()
+	within, end := context.WithTimeout(ctx, answerWithin)
+	defer end()
 	remote, err := r.remote(within, name)
 	if err == nil {
 		remote.overlay(within, runs)

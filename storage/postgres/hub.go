@@ -82,7 +82,9 @@ func (h *hub) listen() {
 		if heard {
 			pause = firstWait
 		}
-		h.log.Warn("listening for changes of runs; trying again", slog.String("error", h.place.explain(err).Error()), slog.Duration("wait", pause))
+		if pause == firstWait { // it is told once, however long that lasts
+			h.log.Warn("nothing is heard of changes of runs until the server is back", slog.String("error", h.place.explain(err).Error()))
+		}
 		wait(h.ctx, pause)
 		pause = min(2*pause, longestWait)
 	}

@@ -149,6 +149,42 @@ func TestTransactionIsTriedAgainAfterDeadlock(t *testing.T) {
 	}
 }
 
+// What a database is set up to do by default changes nothing of what is promised.
+func TestCommitsWaitForTheDiskWhateverTheDatabaseSays(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Alone(t, "synchronous_commit=off", "default_transaction_read_only=on", "default_transaction_isolation=serializable")
+	p, config, err := parse(s.URL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	d := &database{place: p, pool: pool}
+	err = d.Write(t.Context(), func(tx sqljournal.Tx) error {
+		rows, err := tx.Query(t.Context(), `SELECT current_setting('synchronous_commit'), current_setting('transaction_read_only'), current_setting('transaction_isolation')`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var commit, only, isolation string
+			if err := rows.Scan(&commit, &only, &isolation); err != nil {
+				return err
+			}
+			if commit != "on" || only != "off" || isolation != "read committed" {
+				t.Errorf("synchronous_commit %s, read-only %s, isolation %s", commit, only, isolation)
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestErrorsThatAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{nil, context.Canceled, context.DeadlineExceeded, harness.ErrStale, pgx.ErrNoRows, errors.New("another")} {

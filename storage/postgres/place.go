@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -92,7 +93,14 @@ func parse(address string) (place, *pgxpool.Config, error) {
 	if !query.Has("pool_max_conns") {
 		config.MaxConns = maxConnections
 	}
+	config.AfterConnect = keepPromises
 	return p, config, nil
+}
+
+// keepPromises has a commit wait for the disk where the database is set up not to.
+func keepPromises(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
+	return err
 }
 
 func checkSchema(name string) error {

@@ -131,7 +131,7 @@ func (t *tx) commit(channel string) error {
 
 // Write implements [sqljournal.DB].
 func (d *database) Write(ctx context.Context, f func(sqljournal.Tx) error) error {
-	return d.retried(ctx, "begin", f)
+	return d.retried(ctx, "begin isolation level read committed, read write", f)
 }
 
 // Read implements [sqljournal.DB].

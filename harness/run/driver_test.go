@@ -326,7 +326,9 @@ func TestWorkerThatLostItsRunStartsNoFurtherTool(t *testing.T) {
 	o.submit("r")
 	w, stop := o.work()
 	o.begun("pay", 1)
-	c, err := o.q.Force(t.Context(), "r", harness.Holder{PID: 99})
+	c, err := o.q.(interface {
+		Force(ctx context.Context, id harness.RunID, h harness.Holder) (run.Claim, error)
+	}).Force(t.Context(), "r", harness.Holder{PID: 99})
 	if err != nil || !c.Broken {
 		t.Fatalf("the claim is %+v, %v", c, err)
 	}

@@ -23,6 +23,7 @@ import (
 	"cairn/harness/policy"
 	"cairn/harness/run"
 	"cairn/harness/tool"
+	"cairn/storage/postgres"
 	"cairn/storage/sqlite"
 )
 
@@ -39,6 +40,10 @@ type yard struct {
 	Slow []string
 	// Words are what the last answer streams before it waits for the file "go".
 	Words []string
+	// URL is the PostgreSQL database that has the queue, with leases of LeaseMS
+	// milliseconds; empty if a file has it.
+	URL     string
+	LeaseMS int
 }
 
 // theYard is the environment variable that makes a test binary a worker.
@@ -70,7 +75,7 @@ func workAlone(raw string) error {
 		}
 		return err
 	}
-	var queue run.Queue = q
+	queue := q
 	if strings.HasPrefix(y.Point, "before") || strings.HasPrefix(y.Point, "after") {
 		d := &deadly{Queue: q}
 		if _, err := fmt.Sscan(y.Point, &d.when, &d.at); err != nil {
@@ -112,13 +117,18 @@ func (d *deadly) Append(ctx context.Context, c run.Claim, after int, artifacts [
 	return stored, err
 }
 
-func (y yard) queue(ctx context.Context) (*sqlite.Queue, error) {
+func (y yard) queue(ctx context.Context) (run.Queue, error) {
+	if y.URL != "" {
+		return postgres.Open(ctx, y.URL, postgres.Options{Lease: y.lease()})
+	}
 	return sqlite.Open(ctx, filepath.Join(y.Dir, "runs.db"), sqlite.Options{})
 }
 
+func (y yard) lease() time.Duration { return time.Duration(y.LeaseMS) * time.Millisecond }
+
 func (y yard) options(q run.Queue) run.DriverOptions {
 	return run.DriverOptions{
-		Queue: q, Steps: y.steps, Host: "box", Holder: harness.Holder{PID: os.Getpid(), Host: "box", Purpose: "worker"},
+		Queue: q, Steps: y.steps, Lease: y.lease(), Host: "box", Holder: harness.Holder{PID: os.Getpid(), Host: "box", Purpose: "worker"},
 	}
 }
 
@@ -229,7 +239,7 @@ type owner struct {
 	yard
 
 	t *testing.T
-	q *sqlite.Queue
+	q run.Queue
 }
 
 func newOwner(t *testing.T, y yard) *owner {

@@ -245,11 +245,10 @@ func testClaimers(t *testing.T, f *queueFixture) {
 				mu.Lock()
 				got[c.Run]++
 				mu.Unlock()
-				if _, err := q.Append(f.ctx(), c, 1, nil, status(harness.RunCompleted)); err != nil {
+				_, err = q.Append(f.ctx(), c, 1, nil, status(harness.RunCompleted))
+				if err = errors.Join(err, q.Release(f.ctx(), c, "")); err != nil {
 					t.Error(err)
-				}
-				if err := q.Release(f.ctx(), c, ""); err != nil {
-					t.Error(err)
+					return
 				}
 			}
 		})

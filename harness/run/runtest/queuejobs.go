@@ -34,6 +34,9 @@ func testAsk(t *testing.T, f *queueFixture) {
 	asked(run.AskCancel)
 	f.append(c, 1, status(harness.RunPaused))
 	f.release(c)
+	if j := f.get("r"); j.Asked != run.AskNothing {
+		t.Fatalf("of a run that rests %q is asked", j.Asked)
+	}
 	c = f.claim("r")
 	asked(run.AskNothing)
 	// Of the claim of a run that rests something can be asked: it is about to go on.
@@ -54,6 +57,17 @@ func testAsk(t *testing.T, f *queueFixture) {
 	f.must(err)
 	if got, err := f.Queue.Renew(f.ctx(), c); err != nil || got != run.AskCancel {
 		t.Fatalf("asked is %q (%v)", got, err)
+	}
+	// What was asked of a driver that died when its run rested is over too.
+	f.append(c, 1, status(harness.RunPaused))
+	f.Queue = f.Reopen()
+	if c = f.claim("waits"); !c.Broken {
+		t.Fatalf("claim %+v", c)
+	}
+	asks, err := f.Queue.Renew(f.ctx(), c)
+	f.must(err)
+	if asks != run.AskNothing {
+		t.Fatalf("%q is asked of who takes up a run that rests", asks)
 	}
 	for _, wrong := range []run.Ask{run.AskNothing, "stop"} {
 		if err := f.Queue.Ask(f.ctx(), "r", wrong); err == nil {
@@ -194,22 +208,23 @@ func testWatch(t *testing.T, f *queueFixture) {
 	f.must(err)
 	others, err := second.Watch(ctx, "r")
 	f.must(err)
+	// What is not told is not looked at.
 	seen := func(ch <-chan struct{}, q run.Queue, what string, is func(run.Job) bool) {
 		t.Helper()
 		late := time.After(patience)
 		for {
-			j, err := q.Get(f.ctx(), "r")
-			f.must(err)
-			if is(j) {
-				return
-			}
 			select {
 			case _, ok := <-ch:
 				if !ok {
 					t.Fatalf("%s: the channel was closed", what)
 				}
 			case <-late:
-				t.Fatalf("%s was not seen", what)
+				t.Fatalf("%s was not told", what)
+			}
+			j, err := q.Get(f.ctx(), "r")
+			f.must(err)
+			if is(j) {
+				return
 			}
 		}
 	}

@@ -301,7 +301,11 @@ func (a *active) settle(ctx context.Context, err error) error {
 	case errors.Is(why, errPaused):
 		return a.insist(free, a.turn.Lost(), loop.Rested{Status: harness.RunPaused})
 	case errors.Is(why, errHanded):
-		return a.insist(free, a.turn.Lost(), loop.Resume(a.state, harness.ResumeRetry, a.partial(), a.info.Config.Model)...)
+		if err := a.insist(free, a.turn.Lost(), loop.Resume(a.state, harness.ResumeRetry, a.partial(), a.info.Config.Model)...); err != nil {
+			return err
+		}
+		a.count(free, a.turn.Attempt)
+		return nil
 	default:
 		failed := loop.Rested{
 			Status: harness.RunFailed, Stop: harness.StopError,
@@ -311,6 +315,19 @@ func (a *active) settle(ctx context.Context, err error) error {
 			return errors.Join(err, e)
 		}
 		return nil
+	}
+}
+
+// count keeps the number of attempts that were made where no entry tells it, so that
+// whoever drives the run next goes on counting: those who watch tell the texts of
+// two attempts apart by it. Of no attempt is it worth to fail.
+func (a *active) count(ctx context.Context, attempt int) {
+	if attempt <= a.state.Attempts() {
+		return
+	}
+	err := a.local.o.Journal.SavePartial(ctx, a.lease, a.info.ID, harness.Partial{Attempt: attempt, At: a.local.now()})
+	if err != nil {
+		a.local.o.Logger.Warn("keep the number of attempts", slog.String("run", string(a.info.ID)), slog.String("error", err.Error()))
 	}
 }
 

@@ -115,7 +115,7 @@ func doubtful(entries []Entry) bool {
 		if err != nil {
 			return true
 		}
-		settle(open, r)
+		track(open, r)
 	}
 	return len(open) > 0
 }
@@ -199,5 +199,10 @@ func (d *driver) release(ctx context.Context, c Claim, refused string) error {
 	}
 }
 
-// storeTimeout bounds one try to reach a queue where nobody else does.
-const storeTimeout = 5 * time.Second
+// storeTimeout bounds one try to reach a queue where nobody else does, and
+// appendTimeout one to store entries: a server that does not answer must not hold
+// up a run for ever, and what it stored all the same it knows again.
+const (
+	storeTimeout  = 5 * time.Second
+	appendTimeout = 30 * time.Second
+)

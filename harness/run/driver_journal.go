@@ -29,6 +29,8 @@ func (j *claimed) Append(ctx context.Context, _ harness.Lease, id harness.RunID,
 	if err := j.check(id); err != nil {
 		return nil, err
 	}
+	ctx, stop := context.WithTimeout(ctx, appendTimeout)
+	defer stop()
 	packed, artifacts := j.x.desk.Pack(after, j.x.away, entries)
 	stored, err := j.x.d.o.Queue.Append(ctx, j.x.claim, after, artifacts, packed...)
 	if err != nil {
@@ -46,6 +48,8 @@ func (j *claimed) SavePartial(ctx context.Context, _ harness.Lease, id harness.R
 	if err := j.check(id); err != nil {
 		return err
 	}
+	ctx, stop := context.WithTimeout(ctx, storeTimeout)
+	defer stop()
 	return j.x.d.o.Queue.SavePartial(ctx, j.x.claim, p)
 }
 

@@ -294,8 +294,8 @@ func (x *drive) patience(now time.Time) time.Duration {
 func (x *drive) renewed(from time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.claim.Until.IsZero() {
-		x.until = from.Add(x.d.o.Lease)
+	if until := from.Add(x.d.o.Lease); !x.claim.Until.IsZero() && until.After(x.until) {
+		x.until = until
 	}
 }
 
@@ -355,8 +355,8 @@ func (x *drive) fail(ctx context.Context, err error) error {
 	return a.once(ctx, harness.Usage{}, loop.Rested{Status: harness.RunFailed, Stop: harness.StopError, Error: agent.Failure(err)})
 }
 
-// settle notes in open which calls began and have no end.
-func settle(open map[string]bool, r loop.Record) {
+// track notes in open which calls began and have no end.
+func track(open map[string]bool, r loop.Record) {
 	switch r := r.(type) {
 	case loop.Began:
 		open[r.CallID] = true

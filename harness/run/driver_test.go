@@ -177,6 +177,9 @@ func TestDrainedWorkerHandsItsRunsBack(t *testing.T) {
 	o.status("r", harness.RunCompleted)
 	var half, resumed int
 	for _, e := range o.entries("r") {
+		if e.Kind == "answered" && e.Message.Text() != "" && !strings.Contains(string(e.Data), `"attempt":3`) {
+			t.Errorf("after two attempts comes %s", e.Data)
+		}
 		if e.Kind == "cut" && e.Rewind && e.Message.Text() == "half an " {
 			half++
 		}

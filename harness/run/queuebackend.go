@@ -152,6 +152,9 @@ func (x *drive) store(ctx context.Context, info harness.Run, state loop.State, r
 	if err := a.once(ctx, usage, records...); err != nil {
 		return err
 	}
+	if a.info.Status == harness.RunRunning {
+		a.count(context.WithoutCancel(ctx), attempts(info, state))
+	}
 	x.afresh = false
 	x.job.Run = a.info
 	return nil

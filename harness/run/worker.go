@@ -150,18 +150,19 @@ func (w *Worker) next(ctx context.Context) (time.Duration, error) {
 	}
 	w.trouble("")
 	x, err := w.d.open(ctx, c, from)
+	if err == nil {
+		err = x.prepare(ctx)
+	}
 	switch {
 	case err == nil:
-	case final(err) || errors.Is(err, loop.ErrUnknownRecord):
+	case ctx.Err() != nil:
+		return 0, w.d.release(ctx, c, "")
+	case x != nil || final(err) || errors.Is(err, loop.ErrUnknownRecord):
 		w.refuse(ctx, c, err)
 		return 0, nil
 	default:
 		w.o.Logger.Warn("read a run", slog.String("run", string(c.Run)), slog.String("error", err.Error()))
 		return w.o.Idle, w.d.release(ctx, c, "")
-	}
-	if err := x.prepare(ctx); err != nil {
-		w.refuse(ctx, c, err)
-		return 0, nil
 	}
 	w.o.Logger.Info("run taken", slog.String("run", string(c.Run)), slog.Bool("broken", c.Broken))
 	w.d.start(ctx, x)

@@ -14,9 +14,11 @@ const (
 	// unclaimedAfter is how long a run may wait for somebody to drive it before
 	// that is told.
 	unclaimedAfter = 5 * time.Second
-	// lookEvery is how often a run that is driven elsewhere is looked at although
-	// nobody told of a change: that its driver is silent is told by nobody.
-	lookEvery = 5 * time.Second
+	// lookEvery is how long nothing may be told of a run that is driven elsewhere
+	// before it is looked at: that its driver is silent is told by nobody. While a
+	// model answers it is streamEvery, as not every backend tells of streamed text.
+	lookEvery   = 5 * time.Second
+	streamEvery = time.Second
 	// textEvery is the least pause between two looks at text that streams elsewhere.
 	textEvery = 300 * time.Millisecond
 	// releasedWithin bounds the wait for the driver of a run at rest to give it back.
@@ -284,11 +286,13 @@ func (f *following) mind() {
 	case f.unclaimed == nil:
 		f.unclaimed = time.NewTimer(unclaimedAfter)
 	}
-	switch elsewhere := running && f.job.Run.Worker != nil && f.live == nil; {
-	case !elsewhere:
-		stop(&f.look)
-	case f.look == nil:
-		f.look = time.NewTimer(lookEvery)
+	stop(&f.look)
+	if running && f.job.Run.Worker != nil && f.live == nil {
+		every := lookEvery
+		if _, answers := f.m.state.Next().(loop.CallModel); answers {
+			every = streamEvery
+		}
+		f.look = time.NewTimer(every)
 	}
 	switch {
 	case running:

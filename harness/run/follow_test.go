@@ -361,3 +361,28 @@ func TestClosingLeavesRunsOfOthersAndEndsTheirHandles(t *testing.T) {
 		t.Errorf("a start says %v", err)
 	}
 }
+
+// Not every backend tells of streamed text: it is looked for while a model answers.
+func TestTextIsSeenAlsoWhereNobodyTellsOfIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		h := d.start("hello")
+		d.far.drive(h.ID(), worker())
+		events := collect(t.Context(), h, 0)
+		synctest.Wait()
+		for _, text := range []string{"a", "ab", "abc"} {
+			d.far.mu.Lock()
+			d.far.only2().job.Run.Partial = &harness.Partial{Attempt: 1, Text: text}
+			d.far.mu.Unlock()
+			time.Sleep(2 * time.Second)
+		}
+		d.far.put(h.ID(), d.answers("abcd")...)
+		d.far.drive(h.ID(), nil)
+		d.wait(h)
+		got := <-events
+		if text := streamedText(t, got, 1); text != "abc" {
+			t.Errorf("text %q", text)
+		}
+	})
+}

@@ -175,7 +175,8 @@ func requested(ctx context.Context, home Journal, id harness.SessionID, request 
 	if request == "" {
 		return nil, nil //nolint:nilnil // none
 	}
-	runs, err := home.List(ctx, harness.RunFilter{Session: id})
+	// One that has not ended is the newest; of older ones [Journal].Create tells.
+	runs, err := home.List(ctx, harness.RunFilter{Session: id, Limit: 4})
 	if err != nil {
 		return nil, fmt.Errorf("runs of session %s: %w", id, err)
 	}

@@ -13,25 +13,28 @@ import (
 // if it does not answer within some seconds, what was handed over is told, and why
 // that is all.
 func (r *Remote) Get(ctx context.Context, id harness.RunID) (harness.Run, error) {
+	info, err := r.o.Home.Get(ctx, id)
+	if err != nil {
+		return info, fmt.Errorf("run %s: %w", id, err)
+	}
+	if info.Status.Closed() {
+		return info, nil
+	}
 	m, err := r.mirror(ctx, id)
 	if err != nil {
-		return harness.Run{}, err
-	}
-	if m.info.Status.Closed() {
-		return m.info, nil
+		return info, err
 	}
 	within, end := context.WithTimeout(ctx, answerWithin)
 	defer end()
-	info := m.info
 	s := m.state
 	job, err := r.o.Backend.Get(within, id)
-	if err == nil {
-		if s, err = r.state(within, m); err == nil {
-			info = overlaid(info, job)
-		}
+	if err == nil && job.Run.Cursor > m.info.Cursor {
+		s, err = r.state(within, m)
 	}
-	if err != nil {
-		info = r.unasked(ctx, info, err)
+	if err == nil {
+		info = overlaid(m.info, job)
+	} else {
+		info = r.unasked(ctx, m.info, err)
 	}
 	if ctx.Err() != nil {
 		return info, fmt.Errorf("run %s: %w", id, ctx.Err())

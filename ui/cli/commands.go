@@ -10,7 +10,7 @@ import (
 func (a *app) subcommands() []*cobra.Command {
 	all := []*cobra.Command{
 		a.sessionsCommand(), a.searchCommand(), a.factsCommand(), a.notesCommand(), a.memoryCommand(), a.runsCommand(), a.workerCommand(), a.usageCommand(), a.permissionsCommand(),
-		a.modelsCommand(), a.themesCommand(), a.configCommand(), a.dbCommand(), a.doctorCommand(),
+		a.modelsCommand(), a.themesCommand(), a.configCommand(), a.dbCommand(), a.doctorCommand(), a.demoCommand(),
 		completionCommand(a), manCommand(a), eventsTopic(), rulesTopic(),
 	}
 	for _, name := range []string{"mcp"} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/agent"
 	"cairn/harness/attach"
 	"cairn/harness/memory/distill"
 	"cairn/harness/run"
@@ -220,9 +221,11 @@ type Setup struct {
 	// Interactive says that a person can be asked: a call that needs consent
 	// then waits for it, and is denied otherwise.
 	Interactive bool
-	Getenv      func(string) string
-	Now         func() time.Time
-	Log         *slog.Logger
+	// Steps, if set, replaces what carries out runs: that of the demonstration.
+	Steps  func(agent.Steps) (agent.Steps, error)
+	Getenv func(string) string
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // Models answers questions about models.

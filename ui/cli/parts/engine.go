@@ -98,6 +98,9 @@ func (k *kit) steps(ctx context.Context, c harness.RunConfig) (agent.Steps, erro
 	if c.NoMemory {
 		steps.Compose = k.plain.Compose
 	}
+	if k.setup.Steps != nil {
+		return k.setup.Steps(steps)
+	}
 	return steps, nil
 }
 

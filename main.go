@@ -296,7 +296,7 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 			return harness.Session{ID: harness.SessionID(harness.NewID()), Dir: c.Session.Dir}
 		},
 		Theme:  func(dark bool) *themes.Theme { return theme(c, dark) },
-		Config: p.settle(c), Files: p.files(c),
+		Config: p.settle(c), Files: p.files(c), PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
 	}
 	condensing(&d, p.Condenser(c, native(c.Store), set), c.Store)
 	return d

@@ -93,6 +93,9 @@ func parse(address string) (place, *pgxpool.Config, error) {
 	if !query.Has("pool_max_conns") {
 		config.MaxConns = maxConnections
 	}
+	if !query.Has("pool_ping_timeout") {
+		config.PingTimeout = pingTime
+	}
 	config.AfterConnect = keepPromises
 	return p, config, nil
 }

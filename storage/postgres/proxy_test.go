@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -31,7 +32,7 @@ type proxy struct {
 	mu    sync.Mutex
 	plan  []cut
 	away  bool
-	conns map[net.Conn]bool
+	conns map[net.Conn]*atomic.Bool
 }
 
 // newProxy leads to the server of an address, and returns the address of the way.
@@ -42,7 +43,7 @@ func newProxy(tb testing.TB, address string) (*proxy, string) {
 		tb.Fatal(err)
 	}
 	query := u.Query()
-	p := &proxy{socket: query.Get("host") + "/.s.PGSQL." + query.Get("port"), conns: map[net.Conn]bool{}}
+	p := &proxy{socket: query.Get("host") + "/.s.PGSQL." + query.Get("port"), conns: map[net.Conn]*atomic.Bool{}}
 	if p.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		tb.Fatal(err)
 	}
@@ -77,6 +78,15 @@ func (p *proxy) setAway(away bool) {
 	}
 }
 
+// forget leaves the present connections open and passes nothing on any more.
+func (p *proxy) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, forgotten := range p.conns {
+		forgotten.Store(true)
+	}
+}
+
 func (p *proxy) serve(served *sync.WaitGroup) {
 	for {
 		client, err := p.listener.Accept()
@@ -93,9 +103,9 @@ func (p *proxy) serve(served *sync.WaitGroup) {
 			p.mu.Unlock()
 			continue
 		}
-		p.conns[client], p.conns[server] = true, true
+		mute := new(atomic.Bool)
+		p.conns[client], p.conns[server] = mute, mute
 		p.mu.Unlock()
-		mute := make(chan struct{})
 		served.Go(func() { p.up(client, server, mute) })
 		served.Go(func() { p.down(client, server, mute) })
 	}
@@ -103,7 +113,7 @@ func (p *proxy) serve(served *sync.WaitGroup) {
 
 // up passes on what the client sends. Every message of a transaction's end comes
 // alone, because the client waits for the answer to what was before.
-func (p *proxy) up(client, server net.Conn, mute chan struct{}) {
+func (p *proxy) up(client, server net.Conn, mute *atomic.Bool) {
 	defer hangUp(client)
 	defer hangUp(server)
 	buf := make([]byte, 64<<10)
@@ -111,6 +121,9 @@ func (p *proxy) up(client, server net.Conn, mute chan struct{}) {
 		n, err := client.Read(buf)
 		if err != nil {
 			return
+		}
+		if mute.Load() {
+			continue
 		}
 		what := cutNothing
 		if bytes.Contains(buf[:n], []byte("commit")) {
@@ -125,9 +138,9 @@ func (p *proxy) up(client, server net.Conn, mute chan struct{}) {
 		case cutRequest:
 			return
 		case cutAnswer:
-			close(mute)
+			mute.Store(true)
 		case cutServer:
-			close(mute)
+			mute.Store(true)
 			p.mu.Lock()
 			p.away = true
 			p.mu.Unlock()
@@ -139,7 +152,7 @@ func (p *proxy) up(client, server net.Conn, mute chan struct{}) {
 }
 
 // down passes on what the server answers, unless the connection is mute.
-func (p *proxy) down(client, server net.Conn, mute chan struct{}) {
+func (p *proxy) down(client, server net.Conn, mute *atomic.Bool) {
 	defer hangUp(client)
 	buf := make([]byte, 64<<10)
 	for {
@@ -147,10 +160,8 @@ func (p *proxy) down(client, server net.Conn, mute chan struct{}) {
 		if err != nil {
 			return
 		}
-		select {
-		case <-mute:
-			return
-		default:
+		if mute.Load() {
+			continue
 		}
 		if _, err := io.Copy(client, strings.NewReader(string(buf[:n]))); err != nil {
 			return

@@ -31,6 +31,9 @@ const (
 	maxConnections = 10
 	// connectTime is how long a server has to answer a new connection.
 	connectTime = 10 * time.Second
+	// pingTime is how long it has to answer on one that was not used for a while. A
+	// network may have forgotten that without a word.
+	pingTime = 2 * time.Second
 )
 
 // Options are how a queue is opened. The zero value is usable.

@@ -157,3 +157,20 @@ func TestErrorsWhileTheServerIsGoneSayWhatToDo(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestConnectionsThatTheNetworkForgotAreReplaced(t *testing.T) {
+	t.Parallel()
+	p, q, _ := through(t)
+	submit(t, q, "r")
+	c := claim(t, q, "r")
+	p.forget()
+	time.Sleep(1100 * time.Millisecond) // only what was not used for a while is tried before
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if _, err := q.Renew(ctx, c); err != nil {
+		t.Error(err)
+	}
+	if _, err := q.Append(ctx, c, 1, nil, answer("a", "")); err != nil {
+		t.Error(err)
+	}
+}

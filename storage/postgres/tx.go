@@ -20,6 +20,8 @@ const (
 	// patience is how long one transaction may take with all its retries. A
 	// connection that is cut without a word would keep it for minutes.
 	patience = time.Minute
+	// closeTime is how long a queue waits for its connections when it is closed.
+	closeTime = 2 * time.Second
 )
 
 // database runs the transactions of a queue.
@@ -197,8 +199,19 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// close waits for the transactions under way.
+// close waits for the transactions under way, but not long for connections that
+// the network has forgotten: those end by themselves.
 func (d *database) close() {
 	d.closed.Store(true)
-	d.pool.Close()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		d.pool.Close()
+	}()
+	timer := time.NewTimer(closeTime)
+	defer timer.Stop()
+	select {
+	case <-closed:
+	case <-timer.C:
+	}
 }

@@ -211,11 +211,11 @@ func (r *Remote) Abandon(ctx context.Context, l harness.Lease, id harness.RunID)
 }
 
 // errSilent means that a backend could not be asked.
-var errSilent = errors.New("its engine cannot be asked")
+var errSilent = errors.New("cannot be asked now")
 
 // silent says that the backend could not be asked about a run.
 func (r *Remote) silent(id harness.RunID, err error) error {
-	return fmt.Errorf("run %s is kept by %s, and %w: %w", id, r.o.Engine, errSilent, err)
+	return fmt.Errorf("run %s is kept by %s, which %w: %w", id, r.o.Engine, errSilent, err)
 }
 
 // free asks the backend for something that needs a run to be driven by nobody. A

@@ -78,11 +78,11 @@ func (r *Router) remote(ctx context.Context, name string) (*Remote, error) {
 	case have != nil:
 		return have, nil
 	case r.o.Open == nil:
-		return nil, fmt.Errorf("%s is not among the engines of this program: %w", name, errSilent)
+		return nil, fmt.Errorf("%s %w: it is not among the engines of this program", name, errSilent)
 	}
 	opened, err := r.o.Open(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be opened, so %w: %w", name, errSilent, err)
+		return nil, fmt.Errorf("%s %w: %w", name, errSilent, err)
 	}
 	r.mu.Lock()
 	have, closed = r.remotes[name], r.closed

@@ -167,7 +167,7 @@ func TestAnEngineThatCannotBeOpened(t *testing.T) {
 	c := newCrossing(t, "mem", nil)
 	h := c.start("one")
 	c.far.drive(h.ID(), worker())
-	if err := c.Remote.Leave(c.ctx(), h.ID()); err != nil {
+	if err := c.Leave(c.ctx(), h.ID()); err != nil {
 		t.Fatal(err)
 	}
 	open := func(_ context.Context, name string) (*run.Remote, error) {

@@ -42,7 +42,7 @@ func TestARunThatGoesOnElsewhereIsFollowedLineByLine(t *testing.T) {
 		k.shows("- an answer goes on elsewhere, driven by worker pid 12 on box; /stop stops it", "Half of ")
 		k.say("/here").shows("- the answer is driven by worker pid 12 on box already")
 		r.Tell(harness.Event{Type: harness.EventText, Attempt: 1, Offset: 8, Text: "the answer"})
-		k.wait(time.Second).shows("the answer").say("/runs").shows("run r1, session talk, worker pid 12 drives; on " + faraway)
+		k.wait(time.Second).shows("the answer").say("/runs").shows("run r1, session talk, driven by pid 12; on " + faraway)
 		k.say("/stop")
 		r.Tell(harness.Event{Type: harness.EventResult, Seq: 3, Outcome: &harness.Result{Status: harness.RunCancelled}})
 		k.wait(time.Second).shows("- stopped")

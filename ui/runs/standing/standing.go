@@ -55,7 +55,7 @@ func Word(r harness.Run, self harness.Holder) (long, short string) {
 		return "running here", "running here"
 	case r.Worker != nil:
 		who := fmt.Sprintf("pid %d", r.Worker.PID)
-		return strings.TrimSpace(r.Worker.Purpose + " " + who + " drives"), "in " + who
+		return "driven by " + who, "in " + who
 	case r.Waits != "":
 		return "waits for a worker", "no worker"
 	default:

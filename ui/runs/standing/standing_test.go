@@ -18,7 +18,7 @@ func TestARunElsewhereIsToldInWords(t *testing.T) {
 		notes       string
 	}{
 		"of the store": {harness.Run{Engine: "bbolt", Status: harness.RunRunning, Worker: worker}, "", "", ""},
-		"driven":       {harness.Run{Engine: db, Status: harness.RunRunning, Worker: worker}, "worker pid 12 drives", "in pid 12", "driven by worker pid 12 on box"},
+		"driven":       {harness.Run{Engine: db, Status: harness.RunRunning, Worker: worker}, "driven by pid 12", "in pid 12", "driven by worker pid 12 on box"},
 		"driven here":  {harness.Run{Engine: db, Status: harness.RunRunning, Worker: &self}, "running here", "running here", ""},
 		"waits": {
 			harness.Run{Engine: db, Status: harness.RunRunning, Waits: "no worker has taken it"},

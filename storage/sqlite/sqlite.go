@@ -185,16 +185,22 @@ func (q *Queue) shrink(ctx context.Context) error {
 		return err
 	}
 	for _, pragma := range []string{"PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"} {
-		rows, err := conn.QueryContext(ctx, pragma)
-		if err != nil {
-			return errors.Join(err, conn.Close())
-		}
-		for rows.Next() {
-			continue // each row is a step of the work
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		if err := work(ctx, conn, pragma); err != nil {
 			return errors.Join(err, conn.Close())
 		}
 	}
 	return conn.Close()
+}
+
+// work carries out a pragma whose rows are the steps of its work.
+func work(ctx context.Context, conn *sql.Conn, pragma string) error {
+	steps, err := conn.QueryContext(ctx, pragma)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = steps.Close() }()
+	for steps.Next() {
+		continue
+	}
+	return steps.Err()
 }

@@ -160,9 +160,10 @@ func (f *queueFixture) get(id harness.RunID) run.Job {
 	return j
 }
 
-func (f *queueFixture) read(id harness.RunID, after int) []run.Entry {
+// read returns the entries of run "r".
+func (f *queueFixture) read(after int) []run.Entry {
 	f.t.Helper()
-	entries, err := f.Queue.Read(f.ctx(), id, after)
+	entries, err := f.Queue.Read(f.ctx(), "r", after)
 	f.must(err)
 	return entries
 }

@@ -30,7 +30,7 @@ func testSubmit(t *testing.T, f *queueFixture) {
 		t.Fatal("a run without an id was taken")
 	}
 	f.Queue = f.Reopen()
-	entries := f.read("r", 0)
+	entries := f.read(0)
 	if len(entries) != 1 || entries[0].Seq != 1 || entries[0].Record != 7 || entries[0].At.IsZero() || entries[0].Message.Text() != "hello" {
 		t.Fatalf("entries %+v", entries)
 	}

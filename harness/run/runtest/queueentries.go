@@ -62,12 +62,12 @@ func testQueueAppend(t *testing.T, f *queueFixture) {
 		t.Fatalf("nothing was added as %+v", got)
 	}
 	f.Queue = f.Reopen()
-	f.equal("entries", f.read("r", 1), added)
-	f.equal("entries after 3", f.read("r", 3), added[2:])
-	if got := f.read("r", 5); len(got) != 0 {
+	f.equal("entries", f.read(1), added)
+	f.equal("entries after 3", f.read(3), added[2:])
+	if got := f.read(5); len(got) != 0 {
 		t.Fatalf("entries past the end %+v", got)
 	}
-	if got := f.read("r", 3)[1]; len(got.Effects) != 1 || got.Effects[0].Key != "k" || !got.Rewind {
+	if got := f.read(3)[1]; len(got.Effects) != 1 || got.Effects[0].Key != "k" || !got.Rewind {
 		t.Fatalf("entry %+v", got)
 	}
 }
@@ -83,7 +83,7 @@ func testQueueStale(t *testing.T, f *queueFixture) {
 	_, err := f.Queue.Append(f.ctx(), c, 3, nil, answer("late"))
 	f.want(err, harness.ErrStale)
 	f.want(f.Queue.SavePartial(f.ctx(), c, harness.Partial{Text: "late"}), harness.ErrStale)
-	if got := f.read("r", 0); len(got) != 3 {
+	if got := f.read(0); len(got) != 3 {
 		t.Fatalf("%d entries", len(got))
 	}
 }
@@ -151,7 +151,7 @@ func testQueueFiles(t *testing.T, f *queueFixture) {
 	f.Queue = f.Reopen()
 	carried, err := f.Queue.Carried(f.ctx(), "r")
 	f.must(err)
-	entries := f.read("r", 0)
+	entries := f.read(0)
 	for data, m := range map[string]*harness.Message{
 		"1": entries[0].Message, "22": carried.History[0].Message, "333": entries[1].Message,
 	} {
@@ -216,8 +216,8 @@ func testLarge(t *testing.T, f *queueFixture) {
 	e.Data = data
 	added := f.append(c, 1, e)
 	f.Queue = f.Reopen()
-	f.equal("the entry", f.read("r", 1), added)
-	if got := f.read("r", 1)[0].Message.Text(); got != fiveMB() {
+	f.equal("the entry", f.read(1), added)
+	if got := f.read(1)[0].Message.Text(); got != fiveMB() {
 		t.Fatalf("the message has %d bytes, want %d", len(got), len(fiveMB()))
 	}
 }

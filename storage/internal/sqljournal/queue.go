@@ -2,7 +2,6 @@ package sqljournal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -198,4 +197,4 @@ type takenError struct{}
 func (takenError) Error() string { return "the run was taken over by another driver" }
 
 // Is reports whether target is [harness.ErrLost].
-func (takenError) Is(target error) bool { return errors.Is(harness.ErrLost, target) }
+func (takenError) Is(target error) bool { return target == harness.ErrLost }

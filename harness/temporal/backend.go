@@ -65,7 +65,7 @@ type Options struct {
 	Holder harness.Holder
 	// Blobs is the directory of large payloads, if the address names no other place.
 	Blobs string
-	// Concurrency bounds the activities at once; 0 is 8.
+	// Concurrency bounds the activities of a [Worker] at once; 0 is 8.
 	Concurrency int
 	// Lease is after how long without a sign of life a worker is taken for dead;
 	// 0 is 10 s, and less than 2 s is 2 s.
@@ -260,10 +260,14 @@ func (p place) common(needs run.Needs) string {
 
 func (p place) host(name string) string { return p.queue + "-host-" + name }
 
+// ownActivities bounds the activities at once of the runs that a process drives
+// itself: more than they have, because what waits too long goes to others.
+const ownActivities = 256
+
 // activities returns a worker of this process for the activities on a task queue.
-func (b *Backend) activities(queue string) worker.Worker {
+func (b *Backend) activities(queue string, concurrency int) worker.Worker {
 	w := worker.New(b.client, queue, worker.Options{
-		DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: b.o.Concurrency, Identity: b.identity(),
+		DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: concurrency, Identity: b.identity(),
 		MaxHeartbeatThrottleInterval: signEvery, DefaultHeartbeatThrottleInterval: signEvery,
 		WorkerStopTimeout: b.o.Grace + stopMargin,
 	})
@@ -292,7 +296,7 @@ func (b *Backend) driveHere(here bool) (string, error) {
 	case b.here != nil:
 		return b.queue, nil
 	}
-	w := b.activities(b.queue)
+	w := b.activities(b.queue, ownActivities)
 	if err := w.Start(); err != nil {
 		return "", fmt.Errorf("temporal: %w", err)
 	}

@@ -27,7 +27,8 @@ type flow struct {
 	repeatable map[string]bool
 	// begun says that hooks were told of the stretch.
 	begun bool
-	// prefer is the task queue that activities go to first.
+	// prefer is the task queue that activities go to first, orphan says that nobody
+	// took them there.
 	prefer string
 	orphan bool
 	// end says how the run is to be ended.

@@ -1,7 +1,6 @@
 package temporal
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,8 +26,10 @@ type activityRun struct {
 	call string
 	once bool
 	stop workflow.CancelFunc
-	// moved says that it was stopped to be taken elsewhere.
-	moved bool
+	// own says that it waits for the preferred process, back that it is to do so
+	// again; vain counts how often nobody else came.
+	own, back bool
+	vain      int
 }
 
 // perform runs an activity where the run is driven, and elsewhere if nobody takes
@@ -38,13 +39,12 @@ func (f *flow) perform(ctx workflow.Context, a *activityRun) done {
 	defer func() { f.busy = slices.DeleteFunc(f.busy, func(b *activityRun) bool { return a == b }) }()
 	for {
 		var d done
-		prefer := f.prefer
-		ctx, stop := workflow.WithCancel(f.placed(ctx, prefer))
-		a.stop, a.moved = stop, false
+		ctx, stop := workflow.WithCancel(workflow.WithActivityOptions(ctx, f.placed(a)))
+		a.stop = stop
 		t := task{Run: f.in.Run.ID, Cursor: f.job.Run.Cursor, Attempt: f.attempt, Begun: f.begun, Call: a.call, Once: a.once}
 		err := workflow.ExecuteActivity(ctx, a.name, t).Get(ctx, &d)
 		stop()
-		switch again, d := f.outcome(a, d, err, prefer); {
+		switch again, d := f.outcome(a, d, err); {
 		case !again:
 			return d
 		case f.stopping(a):
@@ -60,24 +60,36 @@ func (f *flow) stopping(a *activityRun) bool {
 
 // placed says where and how an activity runs. A second attempt by the server's own
 // account is one after a refusal: a worker that died is the workflow's to judge.
-func (f *flow) placed(ctx workflow.Context, prefer string) workflow.Context {
+func (f *flow) placed(a *activityRun) workflow.ActivityOptions {
 	o := workflow.ActivityOptions{
-		TaskQueue: cmp.Or(prefer, f.in.Queue), StartToCloseTimeout: longest, HeartbeatTimeout: f.in.Beat, WaitForCancellation: true,
+		TaskQueue: f.in.Queue, StartToCloseTimeout: longest, HeartbeatTimeout: f.in.Beat, WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second,
 			NonRetryableErrorTypes: []string{"TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose"},
 		},
 	}
-	if prefer != "" {
-		o.ScheduleToStartTimeout = f.in.Claim
+	a.own = f.prefer != "" && (!f.orphan || a.back)
+	switch a.back = false; {
+	case a.own:
+		o.TaskQueue, o.ScheduleToStartTimeout = f.prefer, f.in.Claim
+	case f.prefer != "":
+		// The preferred process may only have been slow, and be the only one.
+		o.ScheduleToStartTimeout = min(4*f.in.Claim<<min(a.vain, 16), maxVain)
 	}
-	return workflow.WithActivityOptions(ctx, o)
+	return o
 }
 
+// maxVain bounds how long an activity waits for others before the preferred
+// process is tried again.
+const maxVain = time.Hour
+
 // outcome reads what came of an activity; again says that it is to be run again.
-func (f *flow) outcome(a *activityRun, d done, err error, prefer string) (again bool, _ done) {
+func (f *flow) outcome(a *activityRun, d done, err error) (again bool, _ done) {
 	var timeout *temporal.TimeoutError
 	var activity *temporal.ActivityError
+	if err == nil && a.own {
+		f.orphan = false
+	}
 	switch {
 	case err == nil && d.Gone && a.call != "" && !a.once, err == nil && d.Unknown && d.Stopped && a.call != "" && !a.once:
 		return true, d // the call may simply run again
@@ -86,8 +98,10 @@ func (f *flow) outcome(a *activityRun, d done, err error, prefer string) (again 
 	case temporal.IsCanceledError(err):
 		return true, d // it had not begun
 	case errors.As(err, &timeout) && timeout.TimeoutType() == enums.TIMEOUT_TYPE_SCHEDULE_TO_START:
-		if prefer != "" && f.prefer == prefer {
-			f.prefer, f.orphan = "", true
+		if a.own {
+			f.orphan = true
+		} else {
+			a.vain, a.back = a.vain+1, true
 		}
 		return true, d
 	case errors.As(err, &timeout):
@@ -139,7 +153,6 @@ func (f *flow) move(prefer string) {
 	f.prefer, f.orphan = prefer, false
 	for _, a := range f.busy {
 		if a.stop != nil {
-			a.moved = true
 			a.stop()
 		}
 	}

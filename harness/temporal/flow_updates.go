@@ -3,6 +3,7 @@ package temporal
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -90,12 +91,18 @@ func (f *flow) resume(ctx workflow.Context, r resuming) error {
 	case drops:
 		f.put(ctx, run.LostUsage(info, f.state), loop.Cancel(f.state, info.Partial, info.Config.Model, how.off, how.stop)...)
 		return f.remember(ctx)
+	case info.Status == harness.RunAwaiting && !slices.ContainsFunc(f.state.Waiting(), certain):
+		return nil // it would come to rest at once, for the same
 	}
 	f.begin(r.Prefer)
 	f.put(ctx, run.LostUsage(info, f.state), loop.Resume(f.state, r.How, info.Partial, info.Config.Model)...)
 	f.job.Run.Partial = nil
 	return nil
 }
+
+// certain reports whether p is about a call that did not begin, which is judged
+// again when its run is resumed.
+func certain(p harness.Pending) bool { return !p.Uncertain }
 
 // begin gets ready for another stretch.
 func (f *flow) begin(prefer string) {

@@ -67,6 +67,9 @@ func (h hands) prepare(ctx context.Context, t task) (*stint, error) {
 	case err != nil:
 		j.broken = err
 	default:
+		if away {
+			steps.Used = nil // the entry of the answer tells it
+		}
 		h.complete(&steps, desk)
 	}
 	j.sink = &sink{b: h.b, info: info, desk: desk, away: away, state: state}

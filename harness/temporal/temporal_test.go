@@ -63,6 +63,14 @@ func script(replies ...model.Reply) answering {
 	}
 }
 
+// jobOf is a run as it is waited for.
+type jobOf = run.Job
+
+// always gives the same parts for all runs.
+func always(s agent.Steps) func(context.Context, run.Job, run.Carried) (agent.Steps, error) {
+	return func(context.Context, run.Job, run.Carried) (agent.Steps, error) { return s, nil }
+}
+
 type argument struct {
 	Text string `json:"text,omitempty"`
 }
@@ -108,7 +116,7 @@ func (w *world) options(s agent.Steps) temporal.Options {
 	o := w.o
 	o.Blobs, o.Holder = w.blobs, harness.Holder{PID: 4411, Host: "here", Purpose: "test"}
 	if s.Model != nil {
-		o.Steps = func(context.Context, run.Job, run.Carried) (agent.Steps, error) { return s, nil }
+		o.Steps = always(s)
 	}
 	return o
 }

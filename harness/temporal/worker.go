@@ -24,9 +24,9 @@ func NewWorker(ctx context.Context, address string, o Options) (*Worker, error) 
 		return nil, err
 	}
 	w := &Worker{b: b}
-	w.workers = append(w.workers, b.flows, b.activities(b.at.queue))
+	w.workers = append(w.workers, b.flows, b.activities(b.at.queue, b.o.Concurrency))
 	if o.Host != "" {
-		w.workers = append(w.workers, b.activities(b.at.host(o.Host)))
+		w.workers = append(w.workers, b.activities(b.at.host(o.Host), b.o.Concurrency))
 	}
 	return w, nil
 }

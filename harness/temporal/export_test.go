@@ -1,0 +1,60 @@
+package temporal
+
+import (
+	"context"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/workflow"
+
+	"cairn/harness"
+	"cairn/harness/run"
+)
+
+// Die cuts this process off from the server, as its death does: what is under way
+// shows no sign of life any more, and nothing of what comes of it arrives.
+func (b *Backend) Die() { b.client.Close() }
+
+// Die is [Backend.Die] of a worker.
+func (w *Worker) Die() { w.b.Die() }
+
+// RegisterFlow registers the workflow of runs under its name.
+func RegisterFlow(r interface {
+	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)
+},
+) {
+	r.RegisterWorkflowWithOptions(runFlow, workflow.RegisterOptions{Name: flowType})
+}
+
+// History returns what the server has recorded of a run.
+func (b *Backend) History(ctx context.Context, id harness.RunID) (*history.History, error) {
+	h := new(history.History)
+	events := b.client.GetWorkflowHistory(ctx, workflowID(id), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			return nil, err
+		}
+		h.Events = append(h.Events, e)
+	}
+	return h, nil
+}
+
+// The parts of the workflow that tests look at.
+type (
+	Input = input
+	Done  = done
+	Task  = task
+	Final = final
+)
+
+// The names that are on the server.
+const (
+	FlowType = flowType
+	StepType = stepType
+	ToolType = toolType
+	ToAsk    = toAsk
+)
+
+// Asking returns the argument of the update [ToAsk].
+func Asking(a run.Ask) any { return asking{a} }

@@ -51,7 +51,7 @@ func TestARunElsewhereIsFollowedLive(t *testing.T) {
 		w := spread()
 		s := open(t, w, 120, 40).keys("down").wait(100 * time.Millisecond)
 		s.shows("driven by pid 12", "waits for a worker", "unreachable", "finished, not fetched", "postgres", "bbolt")
-		s.shows("on "+faraway, "driven by", "worker pid 12 on box", "Let me look.", "grep", "no result yet", "STREAMING", "It is the")
+		s.shows("on "+faraway, "driven by worker", "pid 12 on box", "Let me look.", "grep", "no result yet", "STREAMING", "It is the")
 		w.tails["r2"] <- harness.Event{Type: harness.EventText, Attempt: 2, Offset: 10, Text: "third."}
 		s.wait(100 * time.Millisecond).shows("It is the third.")
 		w.tails["r2"] <- harness.Event{Type: harness.EventToolResult, Seq: 3, Message: &harness.Message{

@@ -125,8 +125,8 @@ func Fetched(f harness.Fetched, engines []string) string {
 func Unclaimed(why string) string {
 	const nobody = "no worker has taken the run"
 	why = strings.TrimSuffix(strings.TrimSpace(why), ".")
-	if why == "" || strings.HasPrefix(why, "no worker has taken") {
-		return nobody
+	if before, ok := strings.CutSuffix(why, "no worker has taken it"); ok || why == "" {
+		return before + nobody
 	}
 	return nobody + " (" + why + ")"
 }

@@ -59,7 +59,8 @@ func TestWhatWasFetchedIsCounted(t *testing.T) {
 	}
 	for why, want := range map[string]string{
 		"": "no worker has taken the run", "no worker has taken it.": "no worker has taken the run",
-		"it lacks run_command": "no worker has taken the run (it lacks run_command)",
+		"its driver died, and no worker has taken it": "its driver died, and no worker has taken the run",
+		"it lacks run_command":                        "no worker has taken the run (it lacks run_command)",
 	} {
 		if got := Unclaimed(why); got != want {
 			t.Errorf("%q: %q, want %q", why, got, want)

@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "drive":
 		err = childDrive(path)
+	case "submit":
+		err = childSubmit(path)
 	case "open":
 		err = childOpen(path)
 	default:
@@ -160,6 +162,23 @@ func said(n int) run.Entry {
 	return run.Entry{Kind: "answer", Message: &m}
 }
 
+// childSubmit begins runs that it drives itself until it is killed.
+func childSubmit(path string) error {
+	ctx := context.Background()
+	q, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		s := submission(harness.RunID(fmt.Sprintf("r%d-%d", os.Getpid(), n)))
+		s.Here = true
+		if _, err := q.Submit(ctx, s, harness.Holder{PID: os.Getpid()}); err != nil {
+			return err
+		}
+		fmt.Println("submitted", n)
+	}
+}
+
 func childOpen(path string) error {
 	q, err := sqlite.Open(context.Background(), path, sqlite.Options{})
 	if err != nil {
@@ -241,6 +260,41 @@ func TestKilledDriverLosesNothingAndIsFollowedAtOnce(t *testing.T) {
 	}
 	if len(entries) != cursor || cursor < kills/2 || broken < kills/2 {
 		t.Fatalf("%d entries up to %d, %d broken claims: the drivers were hardly killed at work", len(entries), cursor, broken)
+	}
+}
+
+// Nobody ever seems to drive what a dead process began, whether it was killed
+// before or behind the first step.
+func TestRunsOfAKilledProcessAreOfferedAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "runs.db")
+	q := open(t, path)
+	for range kills / 3 {
+		starter := start(t, "submit", path)
+		starter.until(t, "submitted")
+		time.Sleep(time.Duration(rand.IntN(5_000)) * time.Microsecond)
+		stored := max(1, starter.kill(t, "submitted"))
+		jobs, err := q.List(t.Context(), run.JobFilter{Unfinished: true})
+		must(t, err)
+		if len(jobs) < stored {
+			t.Fatalf("%d runs of %d are there", len(jobs), stored)
+		}
+		for _, j := range jobs {
+			if !j.Run.Interrupted || j.Run.Worker != nil {
+				t.Fatalf("run %+v", j.Run)
+			}
+			c, err := q.Next(t.Context(), harness.Holder{PID: 1}, "", nil)
+			must(t, err)
+			if !c.Broken {
+				t.Fatalf("claim %+v", c)
+			}
+			_, err = q.Append(t.Context(), c, 1, nil, run.Entry{Kind: "end", Status: harness.RunCompleted})
+			must(t, err)
+			must(t, q.Release(t.Context(), c, ""))
+		}
+		if _, err := q.Next(t.Context(), harness.Holder{}, "", nil); !errors.Is(err, harness.ErrNotFound) {
+			t.Fatalf("one more is next: %v", err)
+		}
 	}
 }
 

@@ -141,7 +141,7 @@ func pendingLine(p harness.Pending) string {
 }
 
 // decide answers what waits in r.
-func (s *stage) decide(r harness.Result, how harness.DecisionHow, words string) harness.Result {
+func (s *stage) decide(r harness.Result, how harness.DecisionHow, words string) {
 	s.t.Helper()
 	if len(r.Pending) == 0 {
 		s.t.Fatalf("nothing waits: %+v", r)
@@ -152,18 +152,18 @@ func (s *stage) decide(r harness.Result, how harness.DecisionHow, words string) 
 	}
 	h, err := s.Engine.Decide(s.t.Context(), s.lease, r.Run, ds...)
 	s.must(err)
-	return s.wait(h)
+	s.wait(h)
 }
 
 // allow approves what waits in r together with the rule that is offered.
-func (s *stage) allow(r harness.Result, scope harness.GrantScope) harness.Result {
+func (s *stage) allow(r harness.Result, scope harness.GrantScope) {
 	s.t.Helper()
 	p := r.Pending[0]
 	h, err := s.Engine.Decide(s.t.Context(), s.lease, r.Run, harness.Decision{
 		Call: p.Call.ID, Digest: p.Digest, How: harness.DecideApprove, By: "ada", Scope: scope, Rule: p.Proposal.Session,
 	})
 	s.must(err)
-	return s.wait(h)
+	s.wait(h)
 }
 
 // resume goes on with the session's run.

@@ -11,7 +11,8 @@ import (
 
 // Resume implements [harness.Engine]. A run that the backend never got is handed to
 // it now; one that it lost can only be dropped. A run that waits for a worker is
-// driven here; one that is under way is [harness.ErrBusy].
+// driven here; one that is under way is [harness.ErrBusy]. Of one that has ended
+// there meanwhile the handle tells the result.
 func (r *Remote) Resume(ctx context.Context, l harness.Lease, id harness.RunID, how harness.ResumeHow) (harness.RunHandle, error) {
 	switch how {
 	case harness.ResumeContinue, harness.ResumeRetry, harness.ResumeDrop, harness.ResumeClose:
@@ -47,15 +48,15 @@ func (r *Remote) resume(ctx context.Context, l harness.Lease, m *mirror, how har
 		return nil, r.silent(id, err)
 	}
 	have := r.find(id)
+	if job.Run.Status.Closed() {
+		return r.goOn(ctx, l, m, have, m.info.Cursor) // it has ended meanwhile
+	}
 	if _, err := r.catchUp(ctx, l, m); err != nil {
 		return nil, err
 	}
 	base := m.info.Cursor
-	if job.Run.Status.Closed() {
-		return nil, fmt.Errorf("run %s: it has ended (%s)", id, job.Run.Status)
-	}
 	// What waits for a worker in vain is driven here.
-	here := !ends && (r.o.Here || waits(job))
+	here := !ends && (r.o.Here || waits(job) || have != nil && job.Run.Interrupted)
 	if err := r.free(ctx, id, func() error { return r.o.Backend.Resume(ctx, id, how, here) }); err != nil {
 		return nil, err
 	}

@@ -193,3 +193,29 @@ func TestARunThatItsBackendLost(t *testing.T) {
 		t.Errorf("there is %q", got)
 	}
 }
+
+// A person who goes on with a run that has ended meanwhile gets its answer.
+func TestResumingARunThatHasEndedMeanwhileFetchesIt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	h := d.start("hello")
+	d.far.drive(h.ID(), worker())
+	if err := d.Leave(t.Context(), h.ID()); err != nil {
+		t.Fatal(err)
+	}
+	d.far.put(h.ID(), d.answers("hi")...)
+	d.far.drive(h.ID(), nil)
+	h2, err := d.Resume(t.Context(), d.lease, h.ID(), harness.ResumeContinue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := d.wait(h2); res.Status != harness.RunCompleted || res.Text != "hi" {
+		t.Errorf("result %+v", res)
+	}
+	if got, want := seqs(<-collect(t.Context(), h2, 1)), []int{2, 3}; !slices.Equal(got, want) {
+		t.Errorf("numbers %v, want %v", got, want)
+	}
+	if _, err := d.Resume(t.Context(), d.lease, h.ID(), harness.ResumeContinue); err == nil {
+		t.Error("resumed again")
+	}
+}

@@ -159,6 +159,19 @@ func (q *Queue) fill(ctx context.Context, path string) (err error) {
 	return nil
 }
 
+// inPlace refuses to write to a file that has its name no more: what is written
+// there is gone with the last process that has it open.
+func (q *Queue) inPlace() error {
+	info, err := os.Stat(q.path)
+	if err == nil && os.SameFile(info, q.file) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return q.explain(err)
+	}
+	return fmt.Errorf("%s was removed or replaced while it was in use: nothing is written to it any more; put it back and start again: %w", q.path, harness.ErrDamaged)
+}
+
 // removeIfThere removes a file unless somebody else did.
 func removeIfThere(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -186,6 +186,31 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 }
 
+func TestNothingIsWrittenToAFileThatIsNotInItsPlace(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("a file that is open stays in its place")
+	}
+	path := filepath.Join(t.TempDir(), "runs.db")
+	q := open(t, path)
+	_, err := q.Submit(t.Context(), submission("kept"), harness.Holder{})
+	must(t, err)
+	must(t, os.Rename(path, path+".away"))
+	refused := func(when string) {
+		t.Helper()
+		_, err := q.Submit(t.Context(), submission("r"), harness.Holder{})
+		if !errors.Is(err, harness.ErrDamaged) || !strings.Contains(err.Error(), path+" was removed or replaced") {
+			t.Fatalf("%s: %v", when, err)
+		}
+	}
+	refused("while it is away")
+	must(t, os.WriteFile(path, nil, 0o600))
+	refused("with another in its place")
+	must(t, os.Rename(path+".away", path))
+	_, err = q.Submit(t.Context(), submission("r"), harness.Holder{})
+	must(t, err)
+}
+
 // equalRuns reads run "r"; what is read without an error has to be right.
 func equalRuns(t *testing.T, q *sqlite.Queue, want []run.Entry) error {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ type Options struct {
 type Queue struct {
 	*sqljournal.Queue
 	path  string
+	file  os.FileInfo // what had the path when it was opened
 	log   *slog.Logger
 	write *sql.DB // one connection
 	read  *sql.DB
@@ -126,6 +128,9 @@ func (q *Queue) open(ctx context.Context) (err error) {
 	}
 	q.read.SetMaxOpenConns(readers)
 	q.read.SetMaxIdleConns(readers)
+	if q.file, err = os.Stat(q.path); err != nil {
+		return err
+	}
 	made := 0
 	if err := q.db().Read(ctx, func(tx sqljournal.Tx) error {
 		made, err = q.Check(ctx, tx)

@@ -61,6 +61,9 @@ func (t *tx) Changed(_ context.Context, id harness.RunID) error {
 
 // Write implements [sqljournal.DB].
 func (d db) Write(ctx context.Context, f func(sqljournal.Tx) error) error {
+	if err := d.q.inPlace(); err != nil {
+		return err
+	}
 	changed, err := d.run(ctx, d.q.write, f)
 	if err != nil {
 		return err

@@ -50,7 +50,6 @@ func TestJournal(t *testing.T, open func(t *testing.T) Stores) {
 		"the bytes of files are kept apart":             testFiles,
 		"a lost lease writes nothing":                   testLost,
 		"a run whose owner died is interrupted":         testInterrupted,
-		"a run kept elsewhere is never interrupted":     testAway,
 		"usage adds up":                                 testUsage,
 		"lists are newest first":                        testList,
 		"pruning leaves conversations alone":            testPrune,
@@ -59,6 +58,7 @@ func TestJournal(t *testing.T, open func(t *testing.T) Stores) {
 		"what cannot be carried out is told":            testLeftOut,
 		"what a run saved elsewhere has a name":         testNamed,
 		"effects and their entry are one":               testEffectsAtOnce,
+		"a run kept elsewhere is never interrupted":     testAway,
 		"long system prompts are kept":                  testSystem,
 		"what is not there":                             testMissing,
 	} {

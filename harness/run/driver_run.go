@@ -144,7 +144,7 @@ func (x *drive) stretch(ctx context.Context, ask Ask) (harness.Result, error) {
 	go func() {
 		select {
 		case <-x.left:
-			why, grace := x.reason()
+			grace, why := x.reason()
 			_ = a.rest(ctx, why, grace) // how it ended is in the result
 		case <-over:
 		}
@@ -233,10 +233,10 @@ func (x *drive) leave(why error, grace time.Duration) {
 	close(x.left)
 }
 
-func (x *drive) reason() (error, time.Duration) { //nolint:revive // the error is no failure here
+func (x *drive) reason() (grace time.Duration, why error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.why, x.grace
+	return x.grace, x.why
 }
 
 // keep renews the claim until ctx ends, and does what is asked meanwhile. A renewal

@@ -159,14 +159,15 @@ func (d *Desk) Tools(set *tool.Set) *tool.Set {
 
 // add notes an effect of the call that ctx belongs to, gives it its key, and
 // returns that.
-func (d *deskCall) add(e harness.Effect) string {
-	d.desk.mu.Lock()
-	defer d.desk.mu.Unlock()
-	e.Key = d.key
-	if n := len(d.desk.effects[d.key]); n > 0 {
-		e.Key = fmt.Sprintf("%s_%d", d.key, n+1)
+func (c *deskCall) add(e harness.Effect) string {
+	d := c.desk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e.Key = c.key
+	if n := len(d.effects[c.key]); n > 0 {
+		e.Key = fmt.Sprintf("%s_%d", c.key, n+1)
 	}
-	d.desk.effects[d.key] = append(d.desk.effects[d.key], e)
+	d.effects[c.key] = append(d.effects[c.key], e)
 	return e.Key
 }
 

@@ -47,8 +47,8 @@ func (b *queueBackend) Submit(ctx context.Context, s Submission) error {
 		return err
 	}
 	if err := x.prepare(ctx); err != nil {
-		b.unfit(ctx, x, err)
-		return nil //nolint:nilerr // the run is there, and tells it
+		b.unfit(ctx, x, err) // the run is there, and tells it
+		return nil
 	}
 	b.d.start(ctx, x)
 	return nil
@@ -212,10 +212,7 @@ func (b *queueBackend) decide(ctx context.Context, x *drive, here bool, ds []har
 	}
 	on = after.Status() == harness.RunRunning
 	if on && here {
-		// With the rules that were given along.
-		if err := x.given(state, ds); err != nil {
-			return false, err
-		}
+		x.given(state, records)
 		if err := x.prepare(ctx); err != nil {
 			return false, err
 		}
@@ -223,18 +220,14 @@ func (b *queueBackend) decide(ctx context.Context, x *drive, here bool, ds []har
 	return on, x.store(ctx, info, state, records)
 }
 
-// given adds the rules of decisions to what the run carries.
-func (x *drive) given(s loop.State, ds []harness.Decision) error {
-	records, err := loop.Decide(s, ds...)
-	if err != nil {
-		return nil //nolint:nilerr // it was taken up first: then the rules are in the entries at the next look
-	}
+// given adds the rules that decisions give to what the run carries.
+func (x *drive) given(s loop.State, records []loop.Record) {
 	for _, r := range records {
 		if g, ok := granted(x.carried.Session.ID, s, r); ok {
 			x.carried.Grants = append(x.carried.Grants, g)
 		}
+		s, _ = loop.Step(s, r)
 	}
-	return nil
 }
 
 // Ask implements [Jobs]. What nobody drives is cancelled or paused here.

@@ -141,8 +141,8 @@ func (w *Worker) next(ctx context.Context) (time.Duration, error) {
 	case errors.Is(err, harness.ErrNotFound):
 		w.trouble("")
 		return w.o.Idle, nil
-	case ctx.Err() != nil && err != nil:
-		return 0, nil
+	case err != nil && ctx.Err() != nil:
+		return 0, err
 	case err != nil:
 		w.trouble(err.Error())
 		w.o.Logger.Warn("ask for a run", slog.String("error", err.Error()))
@@ -158,8 +158,7 @@ func (w *Worker) next(ctx context.Context) (time.Duration, error) {
 	case ctx.Err() != nil:
 		return 0, w.d.release(ctx, c, "")
 	case x != nil || final(err) || errors.Is(err, loop.ErrUnknownRecord):
-		w.refuse(ctx, c, err)
-		return 0, nil
+		return w.refuse(ctx, c, err)
 	default:
 		w.o.Logger.Warn("read a run", slog.String("run", string(c.Run)), slog.String("error", err.Error()))
 		return w.o.Idle, w.d.release(ctx, c, "")
@@ -178,8 +177,9 @@ func (w *Worker) skipped(now time.Time) []harness.RunID {
 	return slices.Sorted(maps.Keys(w.skip))
 }
 
-// refuse gives a run back that this worker cannot drive, and says why.
-func (w *Worker) refuse(ctx context.Context, c Claim, why error) {
+// refuse gives a run back that this worker cannot drive, and says why. The next one
+// is looked for at once.
+func (w *Worker) refuse(ctx context.Context, c Claim, why error) (time.Duration, error) {
 	w.o.Logger.Info("run refused", slog.String("run", string(c.Run)), slog.String("reason", why.Error()))
 	w.mu.Lock()
 	w.status.Refused++
@@ -187,7 +187,9 @@ func (w *Worker) refuse(ctx context.Context, c Claim, why error) {
 	w.mu.Unlock()
 	if err := w.d.release(ctx, c, why.Error()); err != nil {
 		w.o.Logger.Warn("give a run back", slog.String("run", string(c.Run)), slog.String("error", err.Error()))
+		return w.o.Idle, err
 	}
+	return 0, nil
 }
 
 // count waits until a run is driven no more and counts how it ended.

@@ -122,14 +122,18 @@ func (r *Remote) deliver(ctx context.Context, l harness.Lease, m *mirror, entrie
 		if e.Seq <= m.info.Cursor {
 			continue
 		}
-		if err := r.bring(ctx, l.Session, m.info.ID, e.Message); err != nil {
+		missing, err := r.bring(ctx, l.Session, m.info.ID, e.Message)
+		if err != nil {
 			return err
 		}
 		stored, err := r.store(ctx, l, m, e)
 		if err != nil {
 			return &homeError{fmt.Errorf("hand over entry %d of run %s: %w", e.Seq, m.info.ID, err)}
 		}
-		for _, e := range stored {
+		for i, e := range stored {
+			if i == 0 {
+				e.Effects = append(e.Effects, missing...)
+			}
 			if err := see(e); err != nil {
 				return err
 			}
@@ -153,10 +157,10 @@ func (r *Remote) store(ctx context.Context, l harness.Lease, m *mirror, e Entry)
 }
 
 // bring puts the bytes that a message names where the conversation is. What the
-// backend does not have any more is left out: the message says what it was.
-func (r *Remote) bring(ctx context.Context, session harness.SessionID, id harness.RunID, m *harness.Message) error {
+// backend does not have any more is told as what could not be carried out.
+func (r *Remote) bring(ctx context.Context, session harness.SessionID, id harness.RunID, m *harness.Message) (missing []harness.Effect, err error) {
 	if r.o.Artifacts == nil {
-		return nil
+		return nil, nil
 	}
 	for _, name := range namedBy(m) {
 		_, err := r.o.Artifacts.Get(ctx, session, name)
@@ -164,21 +168,21 @@ func (r *Remote) bring(ctx context.Context, session harness.SessionID, id harnes
 			continue
 		}
 		if !errors.Is(err, harness.ErrNotFound) && !errors.Is(err, harness.ErrDamaged) {
-			return &homeError{fmt.Errorf("hand over artifact %s of run %s: %w", name, id, err)}
+			return nil, &homeError{fmt.Errorf("hand over artifact %s of run %s: %w", name, id, err)}
 		}
 		data, err := r.o.Backend.Artifact(ctx, id, name)
 		if errors.Is(err, harness.ErrNotFound) {
-			r.o.Logger.Warn("artifact is nowhere", slog.String("run", string(id)), slog.String("artifact", name))
+			missing = append(missing, harness.Effect{Failed: fmt.Sprintf("what is stored as %.12s is not at %s any more: the conversation has only what was shown of it", name, r.o.Engine)})
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("artifact %s of run %s: %w", name, id, err)
+			return nil, fmt.Errorf("artifact %s of run %s: %w", name, id, err)
 		}
 		if _, err := r.o.Artifacts.Put(context.WithoutCancel(ctx), session, data); err != nil {
-			return &homeError{fmt.Errorf("hand over artifact %s of run %s: %w", name, id, err)}
+			return nil, &homeError{fmt.Errorf("hand over artifact %s of run %s: %w", name, id, err)}
 		}
 	}
-	return nil
+	return missing, nil
 }
 
 // namedBy returns the names of the artifacts of a message.

@@ -219,3 +219,24 @@ func TestResumingARunThatHasEndedMeanwhileFetchesIt(t *testing.T) {
 		t.Error("resumed again")
 	}
 }
+
+// Bytes that the backend lost are told, and keep nothing else from being handed over.
+func TestBytesThatTheBackendLostAreTold(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	h := d.start("hello")
+	d.far.drive(h.ID(), worker())
+	if err := d.Leave(t.Context(), h.ID()); err != nil {
+		t.Fatal(err)
+	}
+	call := harness.ToolCall{ID: "c1", Name: "look"}
+	m := harness.Message{Role: harness.RoleAssistant, Parts: []harness.Part{{Kind: harness.PartCall, Call: &call}}}
+	seen := loop.Result(call, "long …", false, false)
+	seen.Parts[0].Result.Artifact = harness.ArtifactName([]byte("long long"))
+	d.far.put(h.ID(), d.entry(loop.Answered{Message: &m, Stop: harness.StopTools, Attempt: 1}),
+		d.entry(loop.Judged{CallID: "c1", Permission: "allow"}), d.entry(loop.Began{CallID: "c1"}), d.entry(loop.Ended{Message: seen}))
+	got, err := d.Fetch(t.Context(), d.lease)
+	if err != nil || got.Entries != 4 || len(got.Lost) != 1 || !strings.Contains(got.Lost[0], seen.Parts[0].Result.Artifact[:12]) {
+		t.Errorf("fetched %+v, %v", got, err)
+	}
+}

@@ -42,6 +42,9 @@ type Config struct {
 	Fallback []string
 	// Engine keeps runs. Its Text may hold a password and is in no output.
 	Engine run.Address
+	// Engines are those of all places, also where another one won: older runs may
+	// be there.
+	Engines []run.Address
 	// Drive says who drives the runs of an engine that workers can reach, AnyHost
 	// that any machine may, though they have tools that work on one.
 	Drive   Drive
@@ -191,7 +194,7 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
 	c.Mouse, c.Plain = c.values["mouse"].Value == "true", c.values["plain"].Value == "true"
 	c.NoMemory, c.Title = c.values["no_memory"].Value == "true", TitleMode(c.values[keyTitle].Value)
-	if err := errors.Join(c.settleMemory(), c.settleSpending(), c.settleEngine(s)); err != nil {
+	if err := errors.Join(c.settleMemory(), c.settleSpending(), c.settleEngine(s, user.plain[keyEngine], s.Getenv("CAIRN_ENGINE"))); err != nil {
 		return c, err
 	}
 	if err := c.settleSystem(s); err != nil {

@@ -104,8 +104,9 @@ func knownDrive(word string) bool {
 }
 
 // settleEngine fills in what keeps runs and who drives them. What is shown of
-// the engine from then on is its name, which has no password in it.
-func (c *Config) settleEngine(s Streams) error {
+// the engine from then on is its name, which has no password in it. others are
+// addresses that may be of older runs.
+func (c *Config) settleEngine(s Streams, others ...string) error {
 	v, drive := c.values[keyEngine], c.values[keyDrive]
 	text := v.Value
 	v.Value = ""
@@ -118,7 +119,12 @@ func (c *Config) settleEngine(s Streams) error {
 		return usage("engine in %s holds a password, and others can read the file; run: chmod 600 %s", c.File, c.File)
 	}
 	v.Value = address.Name
-	c.values[keyEngine], c.Engine = v, address
+	c.values[keyEngine], c.Engine, c.Engines = v, address, []run.Address{address}
+	for _, text := range others {
+		if other, err := engineAddress(s, text); err == nil && other.Name != address.Name {
+			c.Engines = append(c.Engines, other)
+		}
+	}
 	word := strings.ToLower(strings.TrimSpace(drive.Value))
 	if !knownDrive(word) {
 		return usage("%s must be %s, not %q", placeOf(drive, keyDrive), drivesText, drive.Value)

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"cairn/harness/model"
@@ -114,6 +115,9 @@ func (s Setup) Secrets(environ []string) map[string]string {
 		if key := cmp.Or(p.APIKey, p.exposed); key != "" {
 			more["providers."+name+".api_key"] = key
 		}
+	}
+	for i, a := range s.Config.Engines {
+		environ = append(environ, fmt.Sprintf("engines.%d=%s", i, a.Text)) // it may hold a password, too
 	}
 	return tool.SecretsOf(environ, more)
 }

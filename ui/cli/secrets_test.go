@@ -7,7 +7,7 @@ import (
 
 func TestSecretsAreThoseOfTheEnvironmentAndTheConfiguration(t *testing.T) {
 	t.Parallel()
-	user := "[providers.own]\nkind = \"openai\"\nbase_url = \"http://ada:hunter2home@example.com/v1\"\napi_key = \"sk-own-1\"\n[providers.plain]\nkind = \"openai\"\nbase_url = \"http://example.com/v1\"\n"
+	user := "engine = \"sqlite:/home/ada/runs.db\"\n[providers.own]\nkind = \"openai\"\nbase_url = \"http://ada:hunter2home@example.com/v1\"\napi_key = \"sk-own-1\"\n[providers.plain]\nkind = \"openai\"\nbase_url = \"http://example.com/v1\"\n"
 	for name, open := range map[string]bool{"a file for its owner": false, "a file that others can read": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -15,7 +15,7 @@ func TestSecretsAreThoseOfTheEnvironmentAndTheConfiguration(t *testing.T) {
 			if open {
 				write(t, s.Getenv("HOME")+"/.config/cairn/config.toml", user, 0o644)
 			}
-			c, err := loadConfig(s, "", nil, nil)
+			c, err := loadConfig(s, "", map[string]string{keyEngine: "postgres://ada:s3cr3t9@db/runs"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -23,6 +23,7 @@ func TestSecretsAreThoseOfTheEnvironmentAndTheConfiguration(t *testing.T) {
 			want := map[string]string{
 				"GROQ_API_KEY": "gsk-1", "providers.own.api_key": "sk-own-1",
 				"providers.own.base_url": "http://ada:hunter2home@example.com/v1", "providers.own.base_url password": "hunter2home",
+				"engines.0": "postgres://ada:s3cr3t9@db/runs", "engines.0 password": "s3cr3t9",
 			}
 			if !maps.Equal(got, want) {
 				t.Errorf("got %v, want %v", got, want)

@@ -62,11 +62,20 @@ func (p *Start) Engine(s cli.Store, native Native, setup cli.Setup) (Engines, er
 }
 
 // byName returns the engine of an older run. Its name has no user and password;
-// where it needs them, the configured address has to be that engine's.
+// where it needs them, an address of that engine has to be configured somewhere.
 func (p *Start) byName(apart func() (*kit, error), native Native, name string) (*run.Remote, error) {
 	a, err := run.ParseAddress(name)
 	if err != nil {
 		return nil, err
+	}
+	k, err := apart()
+	if err != nil {
+		return nil, err
+	}
+	for _, known := range k.setup.Config.Engines {
+		if known.Name == a.Name {
+			a = known
+		}
 	}
 	return p.remote(apart, native, a)
 }

@@ -120,7 +120,10 @@ type Backend struct {
 	// driven are what is under way here.
 	driven map[harness.RunID][]*stopper
 	// fresh are runs that were submitted here and may not be in lists yet.
-	fresh  []harness.RunID
+	fresh []harness.RunID
+	// pruned are runs that this process removed; the server may show them for a
+	// while.
+	pruned map[harness.RunID]bool
 	closed bool
 }
 
@@ -198,7 +201,7 @@ func open(ctx context.Context, address string, o Options) (*Backend, error) {
 	}
 	b := &Backend{
 		o: o, at: at, blobs: kept, queue: at.queue + "-here-" + harness.NewID(),
-		knows: map[harness.RunID]*knowledge{}, driven: map[harness.RunID][]*stopper{},
+		knows: map[harness.RunID]*knowledge{}, driven: map[harness.RunID][]*stopper{}, pruned: map[harness.RunID]bool{},
 		converter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{kept}),
 	}
 	if b.client, err = b.dial(ctx); err != nil {

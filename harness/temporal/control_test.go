@@ -361,6 +361,78 @@ func TestListsAndPrunesKnowWhatWasHandedOver(t *testing.T) {
 	}
 }
 
+func TestPruneKeepsWhatWasNotHandedOverUnlessItIsForced(t *testing.T) {
+	t.Parallel()
+	// Of a server of its own, because it takes the runs of all.
+	w := newWorld(t, temporaltest.Own(t))
+	b := w.open(parts(t, script(says("done"))))
+	var ids []harness.RunID
+	for range 2 {
+		ids = append(ids, submit(t, b, submission("go", true)))
+		untilStatus(t, b, ids[len(ids)-1], harness.RunCompleted)
+	}
+	if err := b.Acknowledge(t.Context(), ids[0], 3); err != nil {
+		t.Fatal(err)
+	}
+	until(t, b, ids[0], "the end of the workflow", func(j run.Job) bool { return j.Run.Unfetched == 0 })
+	prune := func(want int, p run.Prune) {
+		t.Helper()
+		n := 0
+		for n < want { // the server's lists lag behind
+			more, err := b.Prune(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += more
+		}
+		if more, err := b.Prune(t.Context(), p); n != want || more != 0 || err != nil {
+			t.Errorf("%d runs were pruned, then %d (%v), want %d", n, more, err, want)
+		}
+	}
+	later := run.Prune{Before: time.Now().Add(time.Hour)}
+	if n, err := b.Prune(t.Context(), run.Prune{Before: time.Now().Add(-time.Hour)}); n != 0 || err != nil {
+		t.Errorf("by age %d were pruned: %v", n, err)
+	}
+	prune(1, later)
+	if _, err := b.Get(t.Context(), ids[0]); !errors.Is(err, harness.ErrNotFound) {
+		t.Errorf("the pruned run gives %v", err)
+	}
+	if _, err := b.Get(t.Context(), ids[1]); err != nil {
+		t.Error(err)
+	}
+	later.Force = true
+	prune(1, later)
+	if _, err := b.Read(t.Context(), ids[1], 0); !errors.Is(err, harness.ErrNotFound) {
+		t.Errorf("the pruned run gives %v", err)
+	}
+}
+
+func TestGettingReadyLongerThanAWorkerMayBeSilentIsNoDeath(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, temporaltest.Start(t))
+	ran := make(chan string, 10)
+	slow := newTool(t, "slow", tool.Manual, tool.Allow, func(_ context.Context, c tool.Call, _ string) (string, error) {
+		time.Sleep(w.o.Lease + time.Second)
+		ran <- c.Key
+		return "done", nil
+	})
+	steps := parts(t, script(says("", call("slow", "{}")), says("done")), slow)
+	o := w.options(steps)
+	o.Steps = func(_ context.Context, j run.Job, _ run.Carried) (agent.Steps, error) {
+		time.Sleep(w.o.Lease + time.Second)
+		return steps, nil
+	}
+	b := w.open(agent.Steps{})
+	w.workWith(o)
+	id := submit(t, b, submission("go", false))
+	untilStatus(t, b, id, harness.RunCompleted)
+	entries := read(t, b, id)
+	wantKinds(t, entries, "started answered judged began ended answered rested:completed")
+	if len(ran) != 1 || <-ran != entries[4].Message.Parts[0].Result.CallID {
+		t.Error("the tool ran more than once, or without its execution key")
+	}
+}
+
 func TestAddressesAreReadAndNeverRepeated(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

@@ -42,6 +42,9 @@ type described struct {
 }
 
 func (b *Backend) describe(ctx context.Context, id harness.RunID) (described, error) {
+	if b.isPruned(id) {
+		return described{}, fmt.Errorf("get run %s: %w", id, harness.ErrNotFound)
+	}
 	r, err := b.client.DescribeWorkflowExecution(ctx, workflowID(id), "")
 	if err != nil {
 		return described{}, failed("get", id, err)
@@ -305,7 +308,8 @@ func (b *Backend) each(ctx context.Context, open bool, take func(described) bool
 			return fmt.Errorf("list runs: %w", err)
 		}
 		for _, i := range r.GetExecutions() {
-			if !strings.HasPrefix(i.GetExecution().GetWorkflowId(), idPrefix) {
+			id, ok := strings.CutPrefix(i.GetExecution().GetWorkflowId(), idPrefix)
+			if !ok || b.isPruned(harness.RunID(id)) {
 				continue
 			}
 			j, err := b.remembered(i.GetMemo())

@@ -225,3 +225,22 @@ func TestARunWhoseSessionIsLostWhileItIsFollowedIsShownByTheOtherWindow(t *testi
 		d.Wait(time.Second).Shows("Another window took this session over and shows the run now").Hides("failed")
 	})
 }
+
+func TestTheListOfSessionsTellsHowRunsStandElsewhere(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		a := talk(w)
+		w.Model.Then(uitest.Sleeps(time.Hour))
+		w.Open("talk", 80, 24).Type("go on").Press("enter").Wait(time.Second).Stop()
+		w.Crash()
+		open, err := w.Engine.List(t.Context(), harness.RunFilter{Unfinished: true})
+		if err != nil || len(open) != 1 {
+			t.Fatalf("%d runs, %v", len(open), err)
+		}
+		d := elsewhere(w, a, "other", 120).Wait(time.Second)
+		d.Press("ctrl+s").Wait(time.Second).Shows("interrupted")
+		r := a.Put(harness.Run{ID: open[0].ID, Session: "talk", Status: harness.RunRunning, Worker: &worker})
+		d.Press("esc").Press("ctrl+s").Wait(time.Second).Shows("driven by pid 12").Hides("interrupted")
+		r.Set(func(r *harness.Run) { r.Worker, r.Waits = nil, "no worker has taken it" })
+		d.Press("esc").Press("ctrl+s").Wait(time.Second).Shows("waits for a worker")
+	})
+}

@@ -179,17 +179,18 @@ type Exit struct {
 func New(ctx context.Context, d Deps) Model {
 	m := Model{ctx: ctx, deps: d}
 	m.look = newLook(d, true)
+	var remote runs.Remote
+	var away picker.Runs
+	if d.Remote != nil {
+		remote, away = d.Remote, d.Engine.List
+	}
 	m.lists.picker = picker.New(ctx, picker.Config{
-		Sessions: d.Sessions, Transcript: d.Transcript, Search: d.Search, Facts: d.Facts, Self: d.Holder, Theme: m.look.theme,
+		Sessions: d.Sessions, Transcript: d.Transcript, Search: d.Search, Facts: d.Facts, Runs: away, Self: d.Holder, Theme: m.look.theme,
 		Export: d.Export, Dir: d.Dir, Now: d.Now, Words: Words, Keys: d.Keys,
 	})
 	m.lists.browser = browser.New(ctx, browser.Config{
 		Facts: d.Facts, Notes: d.Notes, Inbox: d.Inbox, Sessions: d.Sessions, Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
 	})
-	var remote runs.Remote
-	if d.Remote != nil {
-		remote = d.Remote
-	}
 	m.lists.runs = runs.New(ctx, runs.Config{
 		Engine: d.Engine, Remote: remote, Prune: d.PruneRuns, Sessions: d.Sessions, Owners: d.Owners, Transcript: d.Transcript, Self: d.Holder, User: d.User,
 		Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,

@@ -195,7 +195,7 @@ func (m Model) onListed(msg listed) (Model, tea.Cmd) {
 		m, next = m.refresh()
 	}
 	m, look := m.look()
-	return m, tea.Batch(next, look)
+	return m, tea.Batch(next, look, m.runs())
 }
 
 // search looks for the filter's words in messages once typing rests, and stops

@@ -28,6 +28,8 @@ type Config struct {
 	Transcript harness.Transcript
 	// Search finds messages under the titles; nil finds titles only.
 	Search harness.Searcher
+	// Runs tells how runs stand that are kept elsewhere; nil if there are none.
+	Runs Runs
 	// Facts lets a person forget what was learned from a chat together with it;
 	// nil leaves that out.
 	Facts harness.Facts
@@ -103,6 +105,8 @@ type Model struct {
 	loading loading
 	found   found
 	preview preview
+	// away are the unfinished runs that are kept elsewhere.
+	away map[harness.SessionID]harness.Run
 }
 
 // window is where the screen is and what is open behind it.

@@ -30,6 +30,8 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		m, cmd = m.onDue(msg)
 	case listed:
 		m, cmd = m.onListed(msg)
+	case standings:
+		m = m.onStandings(msg)
 	case searched:
 		m, cmd = m.onSearched(msg)
 	case previewed:

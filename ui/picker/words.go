@@ -43,7 +43,9 @@ func (m Model) states(s harness.Session) []string {
 	case m.elsewhere(s):
 		out = append(out, m.held(s))
 	}
-	switch {
+	switch away := m.standing(s); {
+	case away != "":
+		out = append(out, away)
 	case waits:
 		out = append(out, "waits for you")
 	case s.OpenRun != "" && s.Owner == nil && len(out) == 0:

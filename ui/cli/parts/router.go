@@ -50,7 +50,7 @@ func (p *Start) Engine(s cli.Store, native Native, setup cli.Setup) (Engines, er
 		Native: local, NativeNames: []string{native.Engine, string(run.KindBbolt)}, Home: native.Journal, Default: native.Engine, Logger: setup.Log,
 		Open: func(_ context.Context, name string) (*run.Remote, error) { return p.byName(apart, native, name) },
 	}
-	if a := setup.Engine; a.Kind != run.KindBbolt {
+	if a := setup.Engine; a.Kind != run.KindBbolt && a.Kind != "" {
 		configured, err := p.remote(apart, native, a)
 		if err != nil {
 			return Engines{}, err

@@ -353,3 +353,43 @@ func TestWorkerThatLostItsRunStartsNoFurtherTool(t *testing.T) {
 		t.Errorf("it waits for %+v", ps)
 	}
 }
+
+// late is a queue at which somebody cancels a run at the moment it comes to rest.
+type late struct{ run.Queue }
+
+func (l late) Append(ctx context.Context, c run.Claim, after int, artifacts [][]byte, entries ...run.Entry) ([]run.Entry, error) {
+	stored, err := l.Queue.Append(ctx, c, after, artifacts, entries...)
+	if err == nil && stored[len(stored)-1].Status == harness.RunAwaiting {
+		err = l.Ask(ctx, c.Run, run.AskCancel)
+	}
+	return stored, err
+}
+
+func TestCancelOfARunThatJustCameToRestIsNotLost(t *testing.T) {
+	t.Parallel()
+	o := newOwner(t, yard{Turns: [][]string{{"sign"}}})
+	o.submit("r")
+	w, stop := o.work(func(w *run.WorkerOptions) { w.Queue = late{o.q} })
+	o.status("r", harness.RunCancelled)
+	stop()
+	if s := w.Status(); s.Done != 1 || o.count("effects", "sign") != 0 {
+		t.Errorf("the worker tells %+v", s)
+	}
+}
+
+func TestRunThatIsToBeCancelledIsNotBegun(t *testing.T) {
+	t.Parallel()
+	o := newOwner(t, yard{Turns: [][]string{{"pay"}}})
+	for ask, id := range map[run.Ask]harness.RunID{run.AskCancel: "c", run.AskPause: "p"} {
+		o.submit(id)
+		if err := o.q.Ask(t.Context(), id, ask); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.work()
+	o.status("c", harness.RunCancelled)
+	o.status("p", harness.RunPaused)
+	if len(o.lines("effects")) != 0 || o.kinds("c") != "started rested" || o.kinds("p") != "started rested" {
+		t.Errorf("%s; %s", o.kinds("c"), o.kinds("p"))
+	}
+}

@@ -226,7 +226,7 @@ type driverMsg struct {
 	err error
 }
 
-func (msg driverMsg) apply(m Model) (Model, tea.Cmd) {
+func (msg driverMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
 	if msg.turn != m.turn.n || !m.turn.active() {
 		return m, nil
 	}

@@ -52,13 +52,11 @@ func (p *plain) followAway(run harness.Run) {
 		p.trouble(err)
 		return
 	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx))
-	defer stop()
 	f := follower{p: p, quietCut: true}
 	if t := run.Partial; t != nil && t.Text != "" {
 		f.text(harness.Event{Attempt: t.Attempt, Text: t.Text})
 	}
-	if p.followFrom(ctx, h, run.Cursor-run.Unfetched, f) == harness.RunAwaiting {
+	if p.followFrom(h, run.Cursor-run.Unfetched, f) == harness.RunAwaiting {
 		h, after := p.decide(h.ID())
 		p.see(h, after, false)
 	}

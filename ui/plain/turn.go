@@ -105,13 +105,13 @@ type follower struct {
 
 // follow writes what a run says until it rests, and returns how.
 func (p *plain) follow(h harness.RunHandle, after int, continued bool) harness.RunStatus {
-	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx))
-	defer stop()
-	return p.followFrom(ctx, h, after, follower{p: p, quietCut: continued || after > 0})
+	return p.followFrom(h, after, follower{p: p, quietCut: continued || after > 0})
 }
 
 // followFrom is follow with what is on the page already.
-func (p *plain) followFrom(ctx context.Context, h harness.RunHandle, after int, f follower) harness.RunStatus {
+func (p *plain) followFrom(h harness.RunHandle, after int, f follower) harness.RunStatus {
+	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx))
+	defer stop()
 	events, lines := h.Events(ctx, after), p.lines
 	interrupted := p.ctx.Done()
 	for !f.done {

@@ -46,7 +46,8 @@ type EngineFixture struct {
 // in the journal and at the model is compared with what every engine leaves. open
 // opens an engine over empty stores that does w.
 //
-// UPDATE_FROZEN=1 writes anew what is compared with, for all engines.
+// UPDATE_FROZEN=1 writes anew what is compared with: what follows is compared with
+// that only after the program was built again.
 func TestEngine(t *testing.T, open func(t *testing.T, w Work) EngineFixture) {
 	t.Parallel()
 	for name, script := range scripts() {

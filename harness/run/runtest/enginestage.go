@@ -233,8 +233,9 @@ func (s *stage) die() {
 	old := s.life
 	s.life = make(chan struct{})
 	s.EngineFixture = s.Restart(s.work())
-	close(old)
 	s.acquire()
+	// Whatever the dead one does from here on comes too late.
+	close(old)
 }
 
 // brief is a long text as it is compared.

@@ -32,7 +32,7 @@ type Address struct {
 	// neither stored nor shown.
 	Text string
 	// Name is the address without user and password, in one spelling: what is
-	// stored of a run and shown.
+	// stored of a run and shown. It is an address, too, and its own name.
 	Name string
 }
 
@@ -81,10 +81,10 @@ func sqliteAddress(path string) (Address, error) {
 }
 
 func serverAddress(kind Kind, u *url.URL, port, path string) (Address, error) {
-	host := u.Host
+	host, socket := u.Host, ""
 	if u.Hostname() == "" {
-		host = u.Query().Get("host") // the directory of a socket
-		if host == "" {
+		socket = u.Query().Get("host") // the directory of a socket
+		if socket == "" {
 			return Address{}, fmt.Errorf("%w: %s:// names no host", ErrAddress, kind)
 		}
 	} else if u.Port() == "" {
@@ -99,9 +99,19 @@ func serverAddress(kind Kind, u *url.URL, port, path string) (Address, error) {
 	case name == "":
 		return Address{}, fmt.Errorf("%w: %s:// names no %s: write postgres://HOST/DATABASE", ErrAddress, kind, path)
 	}
-	shown := string(kind) + "://" + host + "/" + name
+	shown, settings := string(kind)+"://"+host+"/"+name, []string(nil)
+	if socket != "" {
+		shown = string(kind) + ":///" + name
+		settings = append(settings, "host="+strings.ReplaceAll(url.QueryEscape(socket), "%2F", "/"))
+		if p := cmp.Or(u.Port(), u.Query().Get("port"), port); p != port {
+			settings = append(settings, "port="+url.QueryEscape(p))
+		}
+	}
 	if schema := u.Query().Get("schema"); kind == KindPostgres && schema != "" {
-		shown += "?schema=" + url.QueryEscape(schema)
+		settings = append(settings, "schema="+url.QueryEscape(schema))
+	}
+	if len(settings) > 0 {
+		shown += "?" + strings.Join(settings, "&")
 	}
 	return Address{Kind: kind, Text: u.String(), Name: shown}, nil
 }

@@ -61,7 +61,13 @@ func TestARunElsewhereIsFollowedLive(t *testing.T) {
 		w.mu.Lock()
 		w.runs[1].Status, w.runs[1].Worker, w.runs[1].Cursor = harness.RunPaused, nil, 7
 		w.mu.Unlock()
+		w.tails["r2"] <- harness.Event{Type: harness.EventResult, Seq: 7}
 		s.wait(3 * time.Second).shows("> paused") // nothing in the store changed
+		w.mu.Lock()
+		w.runs[1].Status, w.runs[1].Cursor = harness.RunRunning, 8
+		w.mu.Unlock()
+		w.tails["r2"] <- harness.Event{Type: harness.EventText, Attempt: 3, Text: "It goes on."}
+		s.wait(3*time.Second).shows("STREAMING", "It goes on.")
 	})
 }
 

@@ -69,7 +69,9 @@ func (f follower) Events(ctx context.Context, _ int) <-chan harness.Event {
 		for {
 			select {
 			case e := <-f.events:
-				out <- e
+				if out <- e; e.Type == harness.EventResult {
+					return
+				}
 			case <-ctx.Done():
 				return
 			}

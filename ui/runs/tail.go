@@ -24,6 +24,9 @@ type tail struct {
 	attempt int
 	text    string
 	failed  error
+	// over says that the run came to rest, after entry seq.
+	over bool
+	seq  int
 }
 
 type (
@@ -55,7 +58,7 @@ func (m Model) trail() (Model, tea.Cmd) {
 	if ok && m.front && m.follows(it.run) {
 		want = it.run.ID
 	}
-	if want == m.tail.of {
+	if want == m.tail.of && (!m.tail.over || it.run.Cursor <= m.tail.seq) {
 		return m, nil
 	}
 	if m.tail.stop != nil {
@@ -105,6 +108,7 @@ func (m Model) onTailed(msg tailed) (Model, tea.Cmd) {
 		m.tail = m.tail.took(e)
 	}
 	if msg.ended {
+		m.tail.over = msg.err == nil
 		return m.reload()
 	}
 	return m, func() tea.Msg { return pump(msg.n, msg.from) }
@@ -112,6 +116,7 @@ func (m Model) onTailed(msg tailed) (Model, tea.Cmd) {
 
 // took adds what an event tells to the steps.
 func (t tail) took(e harness.Event) tail {
+	t.seq = max(t.seq, e.Seq)
 	switch e.Type {
 	case harness.EventText:
 		if e.Attempt != t.attempt {

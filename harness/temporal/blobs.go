@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"google.golang.org/protobuf/proto"
@@ -145,6 +146,8 @@ const (
 	// encoding marks a payload that holds the name of another.
 	encoding    = "cairn/blob"
 	encodingKey = "encoding"
+	// blobWithin bounds the time for one payload.
+	blobWithin = 2 * time.Minute
 )
 
 // Encode implements [converter.PayloadCodec].
@@ -158,8 +161,9 @@ func (c codec) Encode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		if err != nil {
 			return nil, fmt.Errorf("payload: %w", err)
 		}
-		name, err := c.blobs.put(context.Background(), data)
-		if err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), blobWithin)
+		name, err := c.blobs.put(ctx, data)
+		if cancel(); err != nil {
 			return nil, err
 		}
 		out[i] = &commonpb.Payload{Metadata: map[string][]byte{encodingKey: []byte(encoding)}, Data: []byte(name)}
@@ -174,8 +178,9 @@ func (c codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		if out[i] = p; string(p.GetMetadata()[encodingKey]) != encoding {
 			continue
 		}
-		data, err := c.blobs.get(context.Background(), string(p.GetData()))
-		if err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), blobWithin)
+		data, err := c.blobs.get(ctx, string(p.GetData()))
+		if cancel(); err != nil {
 			return nil, err
 		}
 		out[i] = new(commonpb.Payload)

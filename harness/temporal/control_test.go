@@ -184,7 +184,7 @@ func TestARunThatIsRefusedWaitsWithTheReasonForAWorkerThatFits(t *testing.T) {
 		return agent.Steps{}, fmt.Errorf("it has no tool sing: %w", run.ErrUnfit)
 	}
 	stop := w.workWith(o)
-	j = until(t, b, id, "the reason", func(j run.Job) bool { return strings.Contains(j.Run.Waits, "sing") })
+	until(t, b, id, "the reason", func(j run.Job) bool { return strings.Contains(j.Run.Waits, "sing") })
 	if len(asked) != 1 {
 		t.Errorf("the worker was asked %d times", len(asked))
 	}

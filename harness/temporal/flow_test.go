@@ -24,8 +24,7 @@ import (
 type rehearsal struct {
 	*testsuite.TestWorkflowEnvironment
 
-	t     *testing.T
-	steps int
+	t *testing.T
 }
 
 func rehearse(t *testing.T, step, call func(n int, k temporal.Task) (temporal.Done, error)) *rehearsal {

@@ -45,10 +45,11 @@ func (b *Backend) describe(ctx context.Context, id harness.RunID) (described, er
 	if b.isPruned(id) {
 		return described{}, fmt.Errorf("get run %s: %w", id, harness.ErrNotFound)
 	}
-	r, err := b.client.DescribeWorkflowExecution(ctx, workflowID(id), "")
+	w, err := b.client.DescribeWorkflow(ctx, workflowID(id), "")
 	if err != nil {
 		return described{}, failed("get", id, err)
 	}
+	r := w.RawResponse
 	i := r.GetWorkflowExecutionInfo()
 	d := described{
 		open: i.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, pending: r.GetPendingActivities(), runID: i.GetExecution().GetRunId(),

@@ -71,7 +71,7 @@ func (o *outside) leave(ctx context.Context, line string) error {
 		return err
 	}
 	for {
-		if hang, err := os.ReadFile(filepath.Join(o.dir, "hang")); err != nil || string(hang) != line {
+		if !o.hangs(line) {
 			return nil
 		}
 		select {
@@ -80,6 +80,11 @@ func (o *outside) leave(ctx context.Context, line string) error {
 			return ctx.Err()
 		}
 	}
+}
+
+func (o *outside) hangs(line string) bool {
+	hang, err := os.ReadFile(filepath.Join(o.dir, "hang"))
+	return err == nil && string(hang) == line
 }
 
 func (o *outside) hang(t *testing.T, line string) {

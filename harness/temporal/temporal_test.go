@@ -75,7 +75,7 @@ type argument struct {
 	Text string `json:"text,omitempty"`
 }
 
-func newTool(t testing.TB, name string, replay tool.Replay, p tool.Permission, f func(ctx context.Context, c tool.Call, text string) (string, error)) tool.Tool {
+func newTool(t *testing.T, name string, replay tool.Replay, p tool.Permission, f func(ctx context.Context, c tool.Call, text string) (string, error)) tool.Tool {
 	t.Helper()
 	tl, err := tool.New(name, "a tool", func(ctx context.Context, c tool.Call, a argument) (string, error) { return f(ctx, c, a.Text) },
 		tool.WithReplay(replay), tool.WithPermission(p))
@@ -86,7 +86,7 @@ func newTool(t testing.TB, name string, replay tool.Replay, p tool.Permission, f
 }
 
 // parts returns what drives runs with a model and tools.
-func parts(t testing.TB, m model.Model, tools ...tool.Tool) agent.Steps {
+func parts(t *testing.T, m model.Model, tools ...tool.Tool) agent.Steps {
 	t.Helper()
 	set := new(tool.Set)
 	for _, tl := range tools {
@@ -99,13 +99,13 @@ func parts(t testing.TB, m model.Model, tools ...tool.Tool) agent.Steps {
 
 // world is a server with the address of a queue of its own.
 type world struct {
-	t       testing.TB
+	t       *testing.T
 	address string
 	blobs   string
 	o       temporal.Options
 }
 
-func newWorld(t testing.TB, s *temporaltest.Server) *world {
+func newWorld(t *testing.T, s *temporaltest.Server) *world {
 	return &world{t: t, address: s.URL(), blobs: t.TempDir(), o: temporal.Options{
 		Lease: 2 * time.Second, Sticky: 500 * time.Millisecond, Claim: 2 * time.Second, Grace: 500 * time.Millisecond, Host: "here",
 	}}
@@ -172,7 +172,7 @@ func submission(text string, here bool) run.Submission {
 	}
 }
 
-func submit(t testing.TB, b *temporal.Backend, s run.Submission) harness.RunID {
+func submit(t *testing.T, b *temporal.Backend, s run.Submission) harness.RunID {
 	t.Helper()
 	if err := b.Submit(t.Context(), s); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func submit(t testing.TB, b *temporal.Backend, s run.Submission) harness.RunID {
 }
 
 // until waits for the run to be as wanted.
-func until(t testing.TB, b *temporal.Backend, id harness.RunID, what string, wanted func(run.Job) bool) run.Job {
+func until(t *testing.T, b *temporal.Backend, id harness.RunID, what string, wanted func(run.Job) bool) run.Job {
 	t.Helper()
 	for {
 		j, err := b.Get(t.Context(), id)
@@ -199,7 +199,7 @@ func until(t testing.TB, b *temporal.Backend, id harness.RunID, what string, wan
 	}
 }
 
-func untilStatus(t testing.TB, b *temporal.Backend, id harness.RunID, s harness.RunStatus) run.Job {
+func untilStatus(t *testing.T, b *temporal.Backend, id harness.RunID, s harness.RunStatus) run.Job {
 	t.Helper()
 	return until(t, b, id, string(s), func(j run.Job) bool {
 		if j.Run.Status != s && j.Run.Status != harness.RunRunning {
@@ -209,7 +209,7 @@ func untilStatus(t testing.TB, b *temporal.Backend, id harness.RunID, s harness.
 	})
 }
 
-func read(t testing.TB, b *temporal.Backend, id harness.RunID) []run.Entry {
+func read(t *testing.T, b *temporal.Backend, id harness.RunID) []run.Entry {
 	t.Helper()
 	entries, err := b.Read(t.Context(), id, 0)
 	if err != nil {
@@ -236,7 +236,7 @@ func kinds(entries []run.Entry) string {
 	return strings.Join(all, " ")
 }
 
-func wantKinds(t testing.TB, entries []run.Entry, want string) {
+func wantKinds(t *testing.T, entries []run.Entry, want string) {
 	t.Helper()
 	if got := kinds(entries); got != want {
 		t.Errorf("entries\n got %s\nwant %s", got, want)
@@ -244,7 +244,7 @@ func wantKinds(t testing.TB, entries []run.Entry, want string) {
 }
 
 // pending are the decisions that a run waits for.
-func pending(t testing.TB, entries []run.Entry) []harness.Pending {
+func pending(t *testing.T, entries []run.Entry) []harness.Pending {
 	t.Helper()
 	s, _, err := run.Fold(entries)
 	if err != nil {
@@ -279,7 +279,7 @@ func TestARunIsDrivenToItsEndAndCompletesWhenItIsAcknowledged(t *testing.T) {
 	if err := b.Acknowledge(t.Context(), id, len(entries)); err != nil {
 		t.Fatal(err)
 	}
-	j = until(t, b, id, "the end of the workflow", func(j run.Job) bool { return j.Run.Unfetched == 0 })
+	until(t, b, id, "the end of the workflow", func(j run.Job) bool { return j.Run.Unfetched == 0 })
 	if again := read(t, b, id); kinds(again) != kinds(entries) {
 		t.Errorf("after it was acknowledged the entries are %s", kinds(again))
 	}

@@ -130,8 +130,8 @@ func (s *Server) start() error {
 	if err != nil {
 		return fmt.Errorf("temporal: %w", err)
 	}
-	defer out.Close()                                                                                 //nolint:errcheck // the process has its own
-	cmd := exec.Command(s.program, "server", "start-dev", "--headless", "--ip", host, "--port", port, //nolint:noctx // it outlives the call
+	defer out.Close() //nolint:errcheck // the process has its own
+	cmd := exec.Command(s.program, "server", "start-dev", "--headless", "--ip", host, "--port", port,
 		"--db-filename", filepath.Join(s.dir, "temporal.db"), "--log-level", "error",
 		"--dynamic-config-value", "frontend.enableServerVersionCheck=false",
 		"--dynamic-config-value", "system.forceSearchAttributesCacheRefreshOnRead=true")
@@ -157,7 +157,7 @@ func (s *Server) start() error {
 // watch starts a process that ends the one with the id when this one has ended,
 // however that ends: its standard input closes with it.
 func watch(pid int) (*exec.Cmd, error) {
-	cmd := exec.Command("sh", "-c", `trap "" INT TERM HUP; read -r _; kill -9 "$0"`, strconv.Itoa(pid)) //nolint:noctx // it outlives the call
+	cmd := exec.Command("sh", "-c", `trap "" INT TERM HUP; read -r _; kill -9 "$0"`, strconv.Itoa(pid))
 	if _, err := cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("temporal: %w", err)
 	}
@@ -211,16 +211,16 @@ func (s *Server) Close() error { return s.Kill() }
 
 // Own returns a server of the test alone, which may kill it. Without the program
 // the test is skipped, or fails if CAIRN_TEST_REQUIRE names temporal.
-func Own(t testing.TB) *Server {
-	t.Helper()
-	need(t)
-	s, err := Launch(t.Context(), t.TempDir())
+func Own(tb testing.TB) *Server {
+	tb.Helper()
+	need(tb)
+	s, err := Launch(tb.Context(), tb.TempDir())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s
@@ -234,35 +234,36 @@ type shared struct {
 	server *Server
 }
 
-var running shared //nolint:gochecknoglobals // one server serves all tests of a process
+// running is that of this process.
+var running shared
 
 // Start returns the server that the tests of this process share; it ends with
 // the last of them. They must not kill it: that is what [Own] is for. Without
 // the program the test is skipped, or fails if CAIRN_TEST_REQUIRE names temporal.
-func Start(t testing.TB) *Server {
-	t.Helper()
-	need(t)
+func Start(tb testing.TB) *Server {
+	tb.Helper()
+	need(tb)
 	s, err := running.enter()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := running.leave(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s
 }
 
-func need(t testing.TB) {
-	t.Helper()
+func need(tb testing.TB) {
+	tb.Helper()
 	_, err := Find()
 	switch {
 	case err == nil:
 	case strings.Contains(","+os.Getenv("CAIRN_TEST_REQUIRE")+",", ",temporal,"):
-		t.Fatal(err)
+		tb.Fatal(err)
 	default:
-		t.Skip(err)
+		tb.Skip(err)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestWhatAServerStoredIsThereAfterAKill(t *testing.T) {
 	if err := s.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.DescribeWorkflowExecution(t.Context(), "w", ""); err != nil {
+	if _, err := c.DescribeWorkflow(t.Context(), "w", ""); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -215,15 +215,14 @@ func TestARunOfAChatThatIsGoneIsTakenByAWorkerOrByTheNextChat(t *testing.T) {
 			t.Errorf("nobody drives %+v", j.Run)
 		}
 	}
-	if err := b.Resume(t.Context(), ids[0], harness.ResumeRetry, true); err != nil {
+	if err := b.Resume(t.Context(), ids[0], harness.ResumeContinue, true); err != nil {
 		t.Fatal(err)
 	}
 	untilStatus(t, b, ids[0], harness.RunCompleted)
 	w.work(parts(t, script(says("whole"))))
 	untilStatus(t, b, ids[1], harness.RunCompleted)
-	for _, id := range ids {
-		wantKinds(t, read(t, b, id), "started resumed cut answered rested:completed")
-	}
+	wantKinds(t, read(t, b, ids[0]), "started resumed cut noted answered rested:completed")
+	wantKinds(t, read(t, b, ids[1]), "started resumed cut answered rested:completed")
 }
 
 func TestLargeMessagesAndResultsAreKeptApart(t *testing.T) {

@@ -35,10 +35,11 @@ type flow struct {
 	end *ending
 	// busy are the activities under way, in the order in which they began.
 	busy []*activityRun
-	// lost counts the workers in a row that died with a step, full says that the
-	// history is full.
-	lost int
-	full bool
+	// lost counts the workers in a row that died with a step, afresh says that one
+	// did and nobody has taken the run up since, full that the history is full.
+	lost   int
+	afresh bool
+	full   bool
 }
 
 // ending is how a run is ended before its time.
@@ -169,7 +170,7 @@ func (f *flow) stretch(ctx workflow.Context) {
 			lost = f.step(ctx)
 		}
 	}
-	f.job.Asked, f.end, f.begun, f.lost = run.AskNothing, nil, false, 0
+	f.job.Asked, f.end, f.begun, f.lost, f.afresh = run.AskNothing, nil, false, 0, false
 }
 
 // waits reports whether all that is left is that a person decides. That is so
@@ -192,20 +193,29 @@ func (f *flow) tooLong() loop.Record {
 func (f *flow) step(ctx workflow.Context) harness.Usage {
 	d := f.perform(ctx, &activityRun{name: stepType})
 	f.begun = f.begun || !d.Gone
-	if d.Attempt > f.attempt {
-		f.attempt = d.Attempt
-	}
+	f.attempt = max(f.attempt, d.Attempt)
+	left := f.job.Run.Partial
 	f.append(d.Entries...)
+	if f.afresh && !d.Gone {
+		f.job.Run.Partial = nil // the entries have it
+	}
 	if !f.running() || d.Stopped || d.Gone {
 		f.job.Run.Partial = d.Partial
 	}
+	if d.Gone && d.Partial == nil {
+		f.job.Run.Partial = left
+	}
+	f.afresh = f.afresh && (d.Gone || len(d.Entries) == 0)
 	if f.state.Status().Closed() {
 		f.job.Run.Partial = nil
 	}
 	switch asked := f.end != nil || f.job.Asked != run.AskNothing; {
 	case d.Gone:
+		// Whoever goes on says how: a worker that takes the run over, or a person.
 		f.lost++
-		f.again(ctx, run.LostUsage(f.job.Run, f.state))
+		if f.afresh = true; f.lost >= maxLost {
+			f.again(ctx, run.LostUsage(f.job.Run, f.state))
+		}
 	case d.Stopped && asked:
 		return d.Lost
 	case d.Stopped && (d.Partial != nil || d.Lost != harness.Usage{}):

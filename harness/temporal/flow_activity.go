@@ -42,6 +42,9 @@ func (f *flow) perform(ctx workflow.Context, a *activityRun) done {
 		ctx, stop := workflow.WithCancel(workflow.WithActivityOptions(ctx, f.placed(a)))
 		a.stop = stop
 		t := task{Run: f.in.Run.ID, Cursor: f.job.Run.Cursor, Attempt: f.attempt, Begun: f.begun, Call: a.call, Once: a.once}
+		if t.Afresh = f.afresh && a.call == ""; t.Afresh {
+			t.Partial = f.job.Run.Partial
+		}
 		err := workflow.ExecuteActivity(ctx, a.name, t).Get(ctx, &d)
 		stop()
 		switch again, d := f.outcome(a, d, err); {

@@ -86,6 +86,11 @@ func (f *flow) resume(ctx workflow.Context, r resuming) error {
 		f.halt(true)
 		return workflow.Await(ctx, func() bool { return !f.running() })
 	case f.running():
+		if f.afresh {
+			f.attempt = run.Attempts(info, f.state)
+			f.put(ctx, run.LostUsage(info, f.state), loop.Resume(f.state, r.How, info.Partial, info.Config.Model)...)
+			f.job.Run.Partial, f.afresh = nil, false
+		}
 		f.move(r.Prefer)
 		return nil
 	case drops:

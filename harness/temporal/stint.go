@@ -167,7 +167,33 @@ func (j *stint) carry(t task) (err error) {
 		return err
 	case t.Call != "":
 		return j.turn.Execute(j.ctx, j.state, t.Call)
+	case t.Afresh:
+		if err := j.takeUp(t); err != nil {
+			return err
+		}
+		return j.turn.Step(j.ctx, j.state)
 	default:
 		return j.turn.Step(j.ctx, j.state)
 	}
+}
+
+// takeUp goes on after the driver before died: what it left of an answer stays in
+// the history and out of the context.
+func (j *stint) takeUp(t task) error {
+	info := j.sink.info
+	info.Partial = t.Partial
+	records := loop.Resume(j.state, harness.ResumeRetry, t.Partial, info.Config.Model)
+	stored, err := j.sink.Put(j.ctx, run.LostUsage(info, j.state), records...)
+	if err != nil {
+		return err
+	}
+	for i, r := range records {
+		before := j.state
+		j.state, _ = loop.Step(j.state, r)
+		j.turn.Numbers = j.turn.Numbers.Step(before, j.state, stored[i].Record)
+	}
+	if t.Partial != nil {
+		j.turn.Attempt = max(j.turn.Attempt, t.Partial.Attempt)
+	}
+	return nil
 }

@@ -64,6 +64,9 @@ type task struct {
 	Attempt int `json:"attempt,omitempty"`
 	// Begun says that hooks know of the stretch.
 	Begun bool `json:"begun,omitempty"`
+	// Afresh says that the worker before died, Partial is what it left of an answer.
+	Afresh  bool             `json:"afresh,omitempty"`
+	Partial *harness.Partial `json:"partial,omitempty"`
 	// Call is the call to be run, empty for a step. Once says that nobody may run
 	// it again without being asked.
 	Call string `json:"call,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
 	enums "go.temporal.io/api/enums/v1"
@@ -78,7 +79,7 @@ func (b *Backend) Resume(ctx context.Context, id harness.RunID, how harness.Resu
 	default:
 		return fmt.Errorf("resume run %s: unknown way %q; use continue, retry, drop or close", id, how)
 	}
-	j, err := b.Get(ctx, id)
+	j, err := b.free(ctx, id)
 	switch {
 	case err != nil:
 		return err
@@ -101,6 +102,48 @@ func (b *Backend) Resume(ctx context.Context, id harness.RunID, how harness.Resu
 		return err
 	}
 	return nil
+}
+
+// free returns a run once nobody drives it any more whose driver shows no sign of
+// life: the server takes it for alive a while longer. One that shows any is left
+// at once.
+func (b *Backend) free(ctx context.Context, id harness.RunID) (run.Job, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.o.Lease+askWithin)
+	defer cancel()
+	last, err := b.lastSign(ctx, id)
+	if err != nil {
+		return run.Job{}, err
+	}
+	for {
+		j, err := b.Get(ctx, id)
+		if err != nil || j.Run.Worker == nil {
+			return j, err
+		}
+		sign, err := b.lastSign(ctx, id)
+		if err != nil || !sign.Equal(last) {
+			return j, err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return j, nil
+		}
+	}
+}
+
+// lastSign is when, by the server's clock, a driver of the run last showed that it
+// lives.
+func (b *Backend) lastSign(ctx context.Context, id harness.RunID) (last time.Time, err error) {
+	d, err := b.describe(ctx, id)
+	if err != nil {
+		return last, err
+	}
+	for _, a := range d.pending {
+		if at := a.GetLastHeartbeatTime().AsTime(); a.GetLastHeartbeatTime() != nil && at.After(last) {
+			last = at
+		}
+	}
+	return last, nil
 }
 
 // Decide implements [run.Backend].

@@ -209,14 +209,13 @@ func TestARunOfAChatThatIsGoneIsTakenByAWorkerOrByTheNextChat(t *testing.T) {
 		until(t, b, id, "the half answer", func(j run.Job) bool { return j.Run.Partial != nil })
 	}
 	gone.Die()
-	for _, id := range ids {
-		j := until(t, b, id, "a run without a driver", func(j run.Job) bool { return j.Run.Interrupted })
-		if j.Run.Waits == "" {
-			t.Errorf("nobody drives %+v", j.Run)
-		}
-	}
+	// The server does not know yet, and is waited for.
 	if err := b.Resume(t.Context(), ids[0], harness.ResumeContinue, true); err != nil {
 		t.Fatal(err)
+	}
+	j := until(t, b, ids[1], "a run without a driver", func(j run.Job) bool { return j.Run.Interrupted })
+	if j.Run.Waits == "" || j.Run.Partial == nil || j.Run.Partial.Text != "half" {
+		t.Errorf("nobody drives %+v", j.Run)
 	}
 	untilStatus(t, b, ids[0], harness.RunCompleted)
 	w.work(parts(t, script(says("whole"))))

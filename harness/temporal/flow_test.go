@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,9 +34,12 @@ func rehearse(t *testing.T, step, call func(n int, k temporal.Task) (temporal.Do
 	s.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	r := &rehearsal{TestWorkflowEnvironment: s.NewTestWorkflowEnvironment(), t: t}
 	temporal.RegisterFlow(r)
+	var mu sync.Mutex
 	n := map[string]int{}
 	play := func(name string, f func(n int, k temporal.Task) (temporal.Done, error)) {
 		r.RegisterActivityWithOptions(func(_ context.Context, k temporal.Task) (temporal.Done, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			n[name+k.Call]++
 			return f(n[name+k.Call], k)
 		}, activity.RegisterOptions{Name: name})

@@ -2,7 +2,8 @@
 // session by id in a directory, runs a turn in which a tool asks first, closes,
 // and a second process rehydrates the conversation. With "durable" in front it
 // does the same with a run that waits for its approval over the end of the
-// process. With "memory" in front it says something to an agent that shares its
+// process. With "engines" in front a worker in another process drives the run.
+// With "memory" in front it says something to an agent that shares its
 // facts and notes with those of other processes. It prints what it finds.
 package main
 
@@ -23,6 +24,8 @@ func main() {
 	switch args[0] {
 	case "durable":
 		do, args = durable, args[1:]
+	case "engines":
+		do, args = engines, args[1:]
 	case "memory":
 		do, args = remember, args[1:]
 	}

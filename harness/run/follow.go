@@ -211,8 +211,11 @@ func (f *following) pass(ctx context.Context) (text bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("run %s at %s: %w", f.id, f.r.o.Engine, err)
 		}
+		if err := f.m.knows(job); err != nil {
+			return false, err
+		}
 		f.job = job
-		if job.Run.Cursor <= f.m.info.Cursor {
+		if job.Run.Cursor == f.m.info.Cursor {
 			break
 		}
 		if err := f.read(ctx); err != nil {
@@ -231,9 +234,9 @@ func (f *following) pass(ctx context.Context) (text bool, err error) {
 
 // read takes in the entries that are new.
 func (f *following) read(ctx context.Context) error {
-	entries, err := f.r.o.Backend.Read(ctx, f.id, f.m.info.Cursor)
+	entries, err := f.r.newer(ctx, f.m)
 	if err != nil {
-		return fmt.Errorf("run %s at %s: %w", f.id, f.r.o.Engine, err)
+		return err
 	}
 	if len(entries) == 0 {
 		return fmt.Errorf("run %s at %s: entries after %d are missing: %w", f.id, f.r.o.Engine, f.m.info.Cursor, harness.ErrDamaged)

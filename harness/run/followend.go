@@ -46,6 +46,8 @@ func (f *following) broke(err error) {
 			"session %s was deleted for good; what its run %s does stays at %s", f.m.info.Session, f.id, f.r.o.Engine)}
 	case errors.As(err, &home):
 		res.Error = &harness.RunError{Kind: "store", Text: err.Error()}
+	case errors.Is(err, errOlder):
+		res.Error = &harness.RunError{Kind: "engine", Text: fmt.Sprintf("%s was put back from an older copy and does not have what was handed over of the run: that is in the conversation; drop the run to go on", f.r.o.Engine)}
 	case errors.Is(err, harness.ErrNotFound) && f.m.info.Cursor <= 1:
 		res.Error = &harness.RunError{Kind: "engine", Text: fmt.Sprintf("%s was not given the run yet; resume it to try again", f.r.o.Engine)}
 	case errors.Is(err, harness.ErrNotFound):

@@ -20,6 +20,8 @@ type mirror struct {
 	// records are the numbers in the conversation by the number of the entry, from
 	// the first; 0 is one that has none.
 	records []int
+	// last is the last entry, without what it holds.
+	last Entry
 }
 
 // take lets the mirror follow an entry, which has the record number of the
@@ -35,6 +37,7 @@ func (m *mirror) take(e Entry) ([]harness.Event, loop.Record, error) {
 	events := agent.EventsOf(m.state, rec, agent.Stored{Seq: e.Seq, Record: e.Record}, e.At)
 	m.state, _ = loop.Step(m.state, rec)
 	m.records = append(m.records, e.Record)
+	m.last = Entry{Seq: e.Seq, At: e.At, Kind: e.Kind}
 	m.info.Cursor, m.info.Updated = e.Seq, e.At
 	m.info.Usage = m.info.Usage.Add(e.Usage)
 	if e.Status != "" {
@@ -213,12 +216,41 @@ func failures(e Entry) []string {
 	return lost
 }
 
+// errOlder means that a backend has another run than the conversation knows: it was
+// put back from an older copy, and the run went its own way from there, or will.
+var errOlder = fmt.Errorf("it was put back from an older copy: %w", harness.ErrNotFound)
+
+// newer reads what the backend has of a run and the session has not. The last entry
+// that was handed over is read once more, to tell whether the others follow it.
+func (r *Remote) newer(ctx context.Context, m *mirror) ([]Entry, error) {
+	last := m.last
+	entries, err := r.o.Backend.Read(ctx, m.info.ID, max(last.Seq-1, 0))
+	switch {
+	case err != nil:
+	case last.Seq == 0:
+		return entries, nil
+	case len(entries) == 0 || entries[0].Seq != last.Seq || entries[0].Kind != last.Kind || !entries[0].At.Equal(last.At):
+		err = errOlder
+	default:
+		return entries[1:], nil
+	}
+	return nil, fmt.Errorf("run %s at %s: %w", m.info.ID, r.o.Engine, err)
+}
+
+// knows returns errOlder if the backend has less of a run than was handed over.
+func (m *mirror) knows(j Job) error {
+	if j.Run.Cursor < m.info.Cursor {
+		return fmt.Errorf("run %s: %w", m.info.ID, errOlder)
+	}
+	return nil
+}
+
 // catchUp hands over what the backend has of a run and the session has not, and
 // acknowledges it.
 func (r *Remote) catchUp(ctx context.Context, l harness.Lease, m *mirror) (got harness.Fetched, err error) {
-	entries, err := r.o.Backend.Read(ctx, m.info.ID, m.info.Cursor)
+	entries, err := r.newer(ctx, m)
 	if err != nil {
-		return got, fmt.Errorf("run %s at %s: %w", m.info.ID, r.o.Engine, err)
+		return got, err
 	}
 	err = r.deliver(ctx, l, m, entries, func(stored Entry) error {
 		got.Entries, got.Runs = got.Entries+1, 1
@@ -271,8 +303,9 @@ func (r *Remote) Fetch(ctx context.Context, l harness.Lease) (got harness.Fetche
 		}
 		return got, fmt.Errorf("fetch session %s from %s: %w", l.Session, r.o.Engine, err)
 	}
-	var errs []error
-	for _, j := range slices.Backward(jobs) {
+	more, err := r.behind(ctx, runs, jobs)
+	errs := []error{err}
+	for _, j := range slices.Backward(append(more, jobs...)) {
 		if !ours[j.Run.ID] {
 			continue
 		}
@@ -285,13 +318,33 @@ func (r *Remote) Fetch(ctx context.Context, l harness.Lease) (got harness.Fetche
 	return got, errors.Join(errs...)
 }
 
+// behind returns the runs that have not ended for the conversation and are not among
+// jobs, if the backend has more of them: that store was put back from an older copy,
+// and what it had before was acknowledged.
+func (r *Remote) behind(ctx context.Context, runs []harness.Run, jobs []Job) (more []Job, err error) {
+	for _, have := range runs {
+		if have.Engine != r.o.Engine || have.Status.Closed() || slices.ContainsFunc(jobs, func(j Job) bool { return j.Run.ID == have.ID }) {
+			continue
+		}
+		j, err := r.o.Backend.Get(ctx, have.ID)
+		switch {
+		case errors.Is(err, harness.ErrNotFound):
+		case err != nil:
+			return more, r.silent(have.ID, err)
+		case j.Run.Cursor > have.Cursor:
+			more = append(more, j)
+		}
+	}
+	return more, nil
+}
+
 // fetch hands over what is missing of one run.
 func (r *Remote) fetch(ctx context.Context, l harness.Lease, j Job) (harness.Fetched, error) {
 	m, err := r.mirror(ctx, j.Run.ID)
 	if err != nil {
 		return harness.Fetched{}, err
 	}
-	if m.info.Status.Closed() && (j.Run.Cursor > m.info.Cursor || !j.Run.Status.Closed()) {
+	if m.info.Status.Closed() && (j.Run.Cursor != m.info.Cursor || !j.Run.Status.Closed()) {
 		return r.givenUp(ctx, m, j)
 	}
 	return r.catchUp(ctx, l, m)
@@ -305,7 +358,7 @@ func (r *Remote) givenUp(ctx context.Context, m *mirror, j Job) (got harness.Fet
 		}
 		return got, nil
 	}
-	got.Lost = []string{fmt.Sprintf("run %s was given up while %s could not be reached: what it did there is not in the conversation", j.Run.ID, r.o.Engine)}
+	got.Lost = []string{fmt.Sprintf("run %s was given up: what it did at %s after that is not in the conversation", j.Run.ID, r.o.Engine)}
 	r.acknowledge(ctx, m.info.ID, j.Run.Cursor)
 	return got, nil
 }

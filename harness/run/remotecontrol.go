@@ -40,7 +40,7 @@ func (r *Remote) resume(ctx context.Context, l harness.Lease, m *mirror, how har
 	if m.info.Status.Closed() {
 		return nil, fmt.Errorf("run %s: it has ended (%s)", id, m.info.Status)
 	}
-	job, err := r.o.Backend.Get(ctx, id)
+	job, err := r.get(ctx, m)
 	if errors.Is(err, harness.ErrNotFound) {
 		return r.resumeAbsent(ctx, l, m, how)
 	}
@@ -48,10 +48,15 @@ func (r *Remote) resume(ctx context.Context, l harness.Lease, m *mirror, how har
 		return nil, r.silent(id, err)
 	}
 	have := r.find(id)
-	if job.Run.Status.Closed() {
-		return r.goOn(ctx, l, m, have, m.info.Cursor) // it has ended meanwhile
+	if job.Run.Status.Closed() { // it has ended meanwhile
+		if _, err := r.newer(ctx, m); errors.Is(err, errOlder) {
+			return r.resumeAbsent(ctx, l, m, how)
+		}
+		return r.goOn(ctx, l, m, have, m.info.Cursor)
 	}
-	if _, err := r.catchUp(ctx, l, m); err != nil {
+	if _, err := r.catchUp(ctx, l, m); errors.Is(err, errOlder) {
+		return r.resumeAbsent(ctx, l, m, how)
+	} else if err != nil {
 		return nil, err
 	}
 	base := m.info.Cursor
@@ -61,6 +66,16 @@ func (r *Remote) resume(ctx context.Context, l harness.Lease, m *mirror, how har
 		return nil, err
 	}
 	return r.goOn(ctx, l, m, have, base)
+}
+
+// get returns a run as the backend has it, which is [harness.ErrNotFound] if it is not
+// the one that the session was handed over.
+func (r *Remote) get(ctx context.Context, m *mirror) (Job, error) {
+	job, err := r.o.Backend.Get(ctx, m.info.ID)
+	if err == nil {
+		err = m.knows(job)
+	}
+	return job, err
 }
 
 // waits reports whether a run is to go on and is driven by nobody, though no driver
@@ -77,7 +92,7 @@ func (r *Remote) goOn(ctx context.Context, l harness.Lease, m *mirror, have *fol
 		return have, nil
 	}
 	f := r.following(l, m, base)
-	entries, err := r.o.Backend.Read(free, m.info.ID, m.info.Cursor)
+	entries, err := r.newer(free, m)
 	if err == nil {
 		err = r.deliver(free, l, m, entries, f.take)
 	}
@@ -278,17 +293,22 @@ func (r *Remote) closeOne(ctx context.Context, l harness.Lease, id harness.RunID
 	if err != nil {
 		return nil, err
 	}
-	job, err := r.o.Backend.Get(ctx, id)
-	switch {
-	case errors.Is(err, harness.ErrNotFound):
+	closing := func() (*Closing, error) {
 		entries, err := r.ending(m, harness.ResumeClose)
 		return &Closing{Run: id, After: m.info.Cursor, Entries: entries}, err
+	}
+	job, err := r.get(ctx, m)
+	switch {
+	case errors.Is(err, harness.ErrNotFound):
+		return closing()
 	case err != nil:
 		return nil, cannotClose(id, r.silent(id, err))
 	case job.Run.Status == harness.RunRunning && !job.Run.Interrupted:
 		return nil, fmt.Errorf("run %s goes on at %s: %w", id, r.o.Engine, harness.ErrBusy)
 	}
-	if _, err := r.catchUp(ctx, l, m); err != nil {
+	if _, err := r.catchUp(ctx, l, m); errors.Is(err, errOlder) {
+		return closing()
+	} else if err != nil {
 		return nil, err
 	}
 	switch {

@@ -33,7 +33,7 @@ func (r *Remote) decide(ctx context.Context, l harness.Lease, id harness.RunID, 
 	if m.info.Status.Closed() {
 		return nil, fmt.Errorf("run %s has ended (%s) and waits for nothing: %w", id, m.info.Status, harness.ErrNotFound)
 	}
-	job, err := r.o.Backend.Get(ctx, id)
+	job, err := r.get(ctx, m)
 	if errors.Is(err, harness.ErrNotFound) {
 		return nil, fmt.Errorf("run %s is not at %s, so nothing waits: %w", id, r.o.Engine, harness.ErrNotFound)
 	}

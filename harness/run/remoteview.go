@@ -27,7 +27,7 @@ func (r *Remote) Get(ctx context.Context, id harness.RunID) (harness.Run, error)
 	within, end := context.WithTimeout(ctx, answerWithin)
 	defer end()
 	s := m.state
-	job, err := r.o.Backend.Get(within, id)
+	job, err := r.get(within, m)
 	if err == nil && job.Run.Cursor > m.info.Cursor {
 		s, err = r.state(within, m)
 	}
@@ -81,6 +81,8 @@ func overlaid(home harness.Run, j Job) harness.Run {
 func (r *Remote) unasked(ctx context.Context, home harness.Run, err error) harness.Run {
 	home.Interrupted = false
 	switch {
+	case errors.Is(err, errOlder):
+		home.Interrupted, home.Waits = true, r.o.Engine+" was put back from an older copy and does not have what was handed over of it; drop it"
 	case errors.Is(err, harness.ErrNotFound) && home.Cursor <= 1:
 		home.Interrupted, home.Waits = true, "it was not handed to "+r.o.Engine+" yet; resume it to try again"
 	case errors.Is(err, harness.ErrNotFound):
@@ -138,6 +140,8 @@ func (r *Remote) overlay(ctx context.Context, runs []harness.Run) {
 	for _, i := range open {
 		j, ok := jobs[runs[i].ID]
 		switch {
+		case ok && j.Run.Cursor < runs[i].Cursor:
+			runs[i] = r.unasked(ctx, runs[i], errOlder)
 		case ok:
 			runs[i] = overlaid(runs[i], j)
 		case err != nil:
@@ -202,7 +206,7 @@ func (r *Remote) attach(ctx context.Context, l harness.Lease, id harness.RunID) 
 		f.finish(resultOf(m.info, m.state))
 		return f, nil
 	}
-	job, err := r.o.Backend.Get(ctx, id)
+	job, err := r.get(ctx, m)
 	switch {
 	case errors.Is(err, harness.ErrNotFound):
 		f.broke(fmt.Errorf("attach to run %s: %w", id, err))

@@ -209,10 +209,15 @@ func open(ctx context.Context, address string, o Options) (*Backend, error) {
 	}
 	b.flows = worker.New(b.client, at.queue, worker.Options{
 		LocalActivityWorkerOnly: true, StickyScheduleToStartTimeout: o.Sticky, Identity: b.identity(),
+		DeadlockDetectionTimeout: stuckAfter,
 	})
 	b.flows.RegisterWorkflowWithOptions(runFlow, workflow.RegisterOptions{Name: flowType})
 	return b, nil
 }
+
+// stuckAfter is how long a workflow may work at a stretch before it is taken to be
+// stuck. Reading a large run takes a while on a busy machine.
+const stuckAfter = 30 * time.Second
 
 func (b *Backend) dial(ctx context.Context) (client.Client, error) {
 	o := client.Options{

@@ -114,13 +114,16 @@ func (b *Backend) free(ctx context.Context, id harness.RunID) (run.Job, error) {
 	if err != nil {
 		return run.Job{}, err
 	}
-	for {
+	for signs := 0; ; {
 		j, err := b.Get(ctx, id)
 		if err != nil || j.Run.Worker == nil {
 			return j, err
 		}
 		sign, err := b.lastSign(ctx, id)
-		if err != nil || !sign.Equal(last) {
+		if !sign.Equal(last) {
+			last, signs = sign, signs+1
+		}
+		if err != nil || signs > 1 { // one may have been on its way when it died
 			return j, err
 		}
 		select {

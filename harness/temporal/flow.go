@@ -154,6 +154,9 @@ func (f *flow) put(ctx workflow.Context, u harness.Usage, records ...loop.Record
 func (f *flow) stretch(ctx workflow.Context) {
 	var lost harness.Usage
 	for f.running() {
+		if f.afresh {
+			lost = run.LostUsage(f.job.Run, f.state)
+		}
 		f.full = f.full || workflow.GetInfo(ctx).GetCurrentHistoryLength() > f.in.MaxEvents
 		switch {
 		case f.end != nil:

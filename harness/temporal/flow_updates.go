@@ -14,14 +14,16 @@ import (
 
 // listen takes queries and updates. What a validator refuses leaves no trace.
 func (f *flow) listen(ctx workflow.Context) error {
-	for name, h := range map[string]any{
-		askJob:     func() (standing, error) { return standing{f.job, f.orphan, f.full}, nil },
-		askCarried: func() (carried, error) { return carried{f.in.Run, f.in.Carried}, nil },
-		askEntries: f.page,
-	} {
-		if err := workflow.SetQueryHandler(ctx, name, h); err != nil {
-			return fmt.Errorf("query %s: %w", name, err)
-		}
+	job := func() (standing, error) { return standing{f.job, f.orphan, f.full}, nil }
+	took := func() (carried, error) { return carried{f.in.Run, f.in.Carried}, nil }
+	if err := workflow.SetQueryHandler(ctx, askJob, job); err != nil {
+		return fmt.Errorf("query %s: %w", askJob, err)
+	}
+	if err := workflow.SetQueryHandler(ctx, askCarried, took); err != nil {
+		return fmt.Errorf("query %s: %w", askCarried, err)
+	}
+	if err := workflow.SetQueryHandler(ctx, askEntries, f.page); err != nil {
+		return fmt.Errorf("query %s: %w", askEntries, err)
 	}
 	if err := workflow.SetUpdateHandlerWithOptions(ctx, toResume, f.resume, workflow.UpdateHandlerOptions{Validator: f.mayResume}); err != nil {
 		return fmt.Errorf("update %s: %w", toResume, err)

@@ -25,7 +25,8 @@ const (
 )
 
 // hub tells the watchers of one queue of changes, which one connection of its own
-// hears of. It begins with the first watcher and ends with the queue.
+// hears of. It begins with the first watcher and ends with the queue; it looks by
+// itself only while there are watchers.
 type hub struct {
 	place    place
 	config   *pgx.ConnConfig
@@ -36,6 +37,9 @@ type hub struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
+
+	mu      sync.Mutex
+	polling bool
 }
 
 func newHub(p place, config *pgx.ConnConfig, log *slog.Logger) *hub {
@@ -48,16 +52,20 @@ func newHub(p place, config *pgx.ConnConfig, log *slog.Logger) *hub {
 func (h *hub) watch(ctx context.Context, id harness.RunID) (<-chan struct{}, error) {
 	changes, err := h.watchers.Watch(ctx, id)
 	if err == nil {
-		h.begin.Do(func() {
-			h.ended.Go(h.listen)
+		h.begin.Do(func() { h.ended.Go(h.listen) })
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if !h.polling {
+			h.polling = true
 			h.ended.Go(h.poll)
-		})
+		}
 	}
 	return changes, err
 }
 
 // poll has everybody look now and then: a word may have been lost, and that a
-// lease ended is told by nobody.
+// lease ended is told by nobody. It ends with the last watcher, so that a process
+// that waits for a person sleeps.
 func (h *hub) poll() {
 	ticker := time.NewTicker(lookAgain)
 	defer ticker.Stop()
@@ -66,9 +74,24 @@ func (h *hub) poll() {
 		case <-h.ctx.Done():
 			return
 		case <-ticker.C:
+			if h.unwatched() {
+				return
+			}
 			h.watchers.TellAll()
 		}
 	}
+}
+
+// unwatched reports whether nobody watches. Then the next watcher has it polled
+// again.
+func (h *hub) unwatched() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.watchers.Watched() > 0 {
+		return false
+	}
+	h.polling = false
+	return true
 }
 
 // listen keeps a connection that hears of changes.

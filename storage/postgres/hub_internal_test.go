@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,7 +33,7 @@ func TestWatchersHearWhatTheServerTells(t *testing.T) {
 	d := &database{place: p, pool: pool}
 	h := newHub(p, config.ConnConfig, slog.New(slog.DiscardHandler))
 	defer h.close()
-	h.begin.Do(func() { h.ended.Go(h.listen) })
+	h.polling = true // so that nobody is
 	mine, other := watched(t, h, "mine"), watched(t, h, "other")
 	for range 3 {
 		// Everybody looks once it listens, also after the server was gone.
@@ -52,6 +53,35 @@ func TestWatchersHearWhatTheServerTells(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func TestNobodyLooksAgainForNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(place{}, nil, slog.New(slog.DiscardHandler))
+		defer h.close()
+		h.begin.Do(func() {}) // nothing is heard
+		for range 2 {
+			ctx, leave := context.WithCancel(t.Context())
+			changes, err := h.watch(ctx, "r1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				<-changes
+			}
+			h.mu.Lock()
+			polling := h.polling
+			h.mu.Unlock()
+			leave()
+			time.Sleep(2 * lookAgain)
+			h.mu.Lock()
+			if !polling || h.polling {
+				t.Errorf("polled while watched: %v, after: %v", polling, h.polling)
+			}
+			h.mu.Unlock()
+		}
+	})
 }
 
 // tell changes a run, unless the change is undone.

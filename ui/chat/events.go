@@ -229,6 +229,15 @@ func waitWords(e harness.Event) string {
 		// The cause comes first: what failed in the end, such as a full disk.
 		cause := e.Error.Text[strings.LastIndex(e.Error.Text, ": ")+1:]
 		return "not saved yet, trying again: " + render.SafeLine(strings.TrimSpace(cause))
+	case e.Error != nil && e.Error.Kind == "engine":
+		// Which run, and at which address, is known: a line has room for the cause.
+		cause := e.Error.Text
+		if _, at, ok := strings.Cut(cause, "://"); ok {
+			if _, why, ok := strings.Cut(at, ": "); ok {
+				cause = why
+			}
+		}
+		return "the engine does not answer, trying again: " + render.SafeLine(cause)
 	case e.Error != nil:
 		return "waiting: " + render.SafeLine(e.Error.Text)
 	case e.Text != "":

@@ -15,7 +15,11 @@ func TestWhatIsWaitedForBeginsWithItsCause(t *testing.T) {
 		"not saved yet, trying again: no space left on device": {Error: &harness.RunError{
 			Kind: "store", Text: "run a1: append to run a1: write /home/me/.local/share/cairn/cairn.db: no space left on device",
 		}},
-		"not saved yet, trying again: in use": {Error: &harness.RunError{Kind: "store", Text: "in use"}},
+		"the engine does not answer, trying again: nothing listens at 127.0.0.1:5432": {Error: &harness.RunError{
+			Kind: "engine", Text: "run a1 at postgres://127.0.0.1:5432/runs: nothing listens at 127.0.0.1:5432",
+		}},
+		"the engine does not answer, trying again: gone": {Error: &harness.RunError{Kind: "engine", Text: "gone"}},
+		"not saved yet, trying again: in use":            {Error: &harness.RunError{Kind: "store", Text: "in use"}},
 	} {
 		if got := waitWords(e); got != want {
 			t.Errorf("%q, want %q", got, want)

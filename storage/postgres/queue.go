@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -34,6 +35,10 @@ const (
 	// pingTime is how long it has to answer on one that was not used for a while. A
 	// network may have forgotten that without a word.
 	pingTime = 2 * time.Second
+	// idleSetting is for how long a transaction may stand still, in milliseconds. Its
+	// locks keep others from a run, so a driver that is stopped in the middle of one
+	// has its lease as long as anywhere else, and not until it is woken.
+	idleSetting = "idle_in_transaction_session_timeout"
 )
 
 // Options are how a queue is opened. The zero value is usable.
@@ -84,6 +89,9 @@ func open(ctx context.Context, address string, o Options) (*Queue, error) {
 	p, config, err := parse(address)
 	if err != nil {
 		return nil, err
+	}
+	if config.ConnConfig.RuntimeParams[idleSetting] == "" {
+		config.ConnConfig.RuntimeParams[idleSetting] = strconv.FormatInt(o.Lease.Milliseconds(), 10)
 	}
 	// Nothing is connected to yet.
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), config)

@@ -21,6 +21,7 @@ const (
 	codeStarting         = "57P03"
 	codeShutDown         = "57P01"
 	codeCrashed          = "57P02"
+	codeStoodStill       = "57P05"
 	codeConflict         = "40001"
 	codeDeadlock         = "40P01"
 	codeNotAllowed       = "42501"
@@ -113,7 +114,7 @@ func away(err error) bool {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		switch refused.Code {
-		case codeStarting, codeShutDown, codeCrashed:
+		case codeStarting, codeShutDown, codeCrashed, codeStoodStill:
 			return true
 		}
 		return strings.HasPrefix(refused.Code, classConnectionTrade)

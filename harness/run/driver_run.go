@@ -41,6 +41,8 @@ type drive struct {
 	// queue tells otherwise whether the driver lives.
 	until time.Time
 	lost  bool
+	// unrenewed says that the last renewal failed, which was logged.
+	unrenewed bool
 	// asking says that what was asked of the driver is being done.
 	asking atomic.Bool
 
@@ -275,7 +277,13 @@ func (x *drive) renew(ctx context.Context) Ask {
 		x.lost = true
 		x.mu.Unlock()
 	case ctx.Err() == nil:
-		x.log.Warn("renew a claim", slog.String("error", err.Error()))
+		x.mu.Lock()
+		told := x.unrenewed
+		x.unrenewed = true
+		x.mu.Unlock()
+		if !told { // not every second, however long a server is away
+			x.log.Warn("renew a claim", slog.String("error", err.Error()))
+		}
 	}
 	return AskNothing
 }
@@ -294,6 +302,7 @@ func (x *drive) patience(now time.Time) time.Duration {
 func (x *drive) renewed(from time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.unrenewed = false
 	if until := from.Add(x.d.o.Lease); !x.claim.Until.IsZero() && until.After(x.until) {
 		x.until = until
 	}

@@ -57,7 +57,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if left := leftover(); code == 0 && len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "%d goroutines are left:\n\n%s\n", len(left), strings.Join(left, "\n\n"))
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // workAlone is the life of a worker in a process of its own.

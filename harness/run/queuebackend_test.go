@@ -280,6 +280,7 @@ func TestFailedRenewalAbortsNothing(t *testing.T) {
 	time.Sleep(50 * time.Millisecond)
 	f.down.Store(false)
 	o.status("r", harness.RunCompleted)
+	o.soon(func() bool { return w.Status().Trouble == "" }) // it asks again
 	stop()
 	if s := w.Status(); s.Done != 1 || s.Lost != 0 || s.Trouble != "" || o.answer("r") != "all: done pay|done send" {
 		t.Errorf("the worker tells %+v, the run %q", s, o.answer("r"))

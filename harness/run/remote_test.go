@@ -48,7 +48,9 @@ func (d *desk) open(with func(o *run.RemoteOptions)) {
 		Grants: d.st.Grants(), Facts: d.st.Facts(), Notes: d.st.Notes(), Backend: d.far, Engine: farName, Store: "st1", Host: "box",
 	}
 	with(&o)
-	d.Remote = run.NewRemote(o)
+	r := run.NewRemote(o)
+	d.t.Cleanup(func() { _ = r.Close(context.Background()) })
+	d.Remote = r
 }
 
 func (d *desk) ctx() context.Context { return d.t.Context() }

@@ -144,11 +144,9 @@ func (w *Worker) next(ctx context.Context) (time.Duration, error) {
 	case err != nil && ctx.Err() != nil:
 		return 0, err
 	case err != nil:
-		w.trouble(err.Error())
-		w.o.Logger.Warn("ask for a run", slog.String("error", err.Error()))
+		w.trouble("ask for a run: " + err.Error())
 		return max(w.o.Idle, 2*time.Second), err
 	}
-	w.trouble("")
 	x, err := w.d.open(ctx, c, from)
 	if err == nil {
 		err = x.prepare(ctx)
@@ -160,9 +158,10 @@ func (w *Worker) next(ctx context.Context) (time.Duration, error) {
 	case x != nil || final(err) || errors.Is(err, loop.ErrUnknownRecord):
 		return w.refuse(ctx, c, err)
 	default:
-		w.o.Logger.Warn("read a run", slog.String("run", string(c.Run)), slog.String("error", err.Error()))
+		w.trouble(err.Error())
 		return w.o.Idle, w.d.release(ctx, c, "")
 	}
+	w.trouble("")
 	w.o.Logger.Info("run taken", slog.String("run", string(c.Run)), slog.Bool("broken", c.Broken))
 	w.d.start(ctx, x)
 	w.d.wg.Go(func() { w.count(x) })
@@ -180,6 +179,7 @@ func (w *Worker) skipped(now time.Time) []harness.RunID {
 // refuse gives a run back that this worker cannot drive, and says why. The next one
 // is looked for at once.
 func (w *Worker) refuse(ctx context.Context, c Claim, why error) (time.Duration, error) {
+	w.trouble("")
 	w.o.Logger.Info("run refused", slog.String("run", string(c.Run)), slog.String("reason", why.Error()))
 	w.mu.Lock()
 	w.status.Refused++
@@ -220,10 +220,19 @@ func (w *Worker) count(x *drive) {
 	}
 }
 
+// trouble notes why the queue cannot be used, "" if it can. That is logged when it
+// begins and when it is over; as long as it lasts the lines about the worker tell it.
 func (w *Worker) trouble(text string) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	was := w.status.Trouble
 	w.status.Trouble = text
+	w.mu.Unlock()
+	switch {
+	case was == "" && text != "":
+		w.o.Logger.Warn("the queue cannot be used", slog.String("error", text))
+	case was != "" && text == "":
+		w.o.Logger.Info("the queue can be used again")
+	}
 }
 
 // report logs how the worker is.

@@ -50,6 +50,10 @@ func TestOpenRefusesWhatIsNotItsOwn(t *testing.T) {
 			must(t, os.WriteFile(path, ours, 0o600))
 			raw(t, path, "INSERT INTO cairn_versions VALUES (99, 'x', 0)")
 		}, harness.ErrNewer, "version 99"},
+		"without its versions": {func(path string) {
+			must(t, os.WriteFile(path, ours, 0o600))
+			raw(t, path, "DROP TABLE cairn_versions")
+		}, harness.ErrDamaged, "lacks tables"},
 		"other tables": {func(path string) {
 			must(t, os.WriteFile(path, ours, 0o600))
 			raw(t, path, "UPDATE cairn_versions SET definitions = 'x'")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -106,6 +107,9 @@ func transact(ctx context.Context, pool *sql.DB, f func(sqljournal.Tx) error) ([
 // done.
 func (q *Queue) explain(err error) error {
 	var e *sqlite.Error
+	if errors.Is(err, harness.ErrDamaged) || errors.Is(err, harness.ErrLocked) {
+		return err // it says so already
+	}
 	if !errors.As(err, &e) {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOTDIR) {
 			return fmt.Errorf("%w; choose a place that you can write", err)
@@ -117,6 +121,10 @@ func (q *Queue) explain(err error) error {
 		return fmt.Errorf("%s: %w by another process for longer than %s: %w", q.path, harness.ErrLocked, busyWait, err)
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return fmt.Errorf("%s: %w: move the file and those beside it that begin with its name aside to start a new one: %w", q.path, harness.ErrDamaged, err)
+	case lib.SQLITE_ERROR:
+		if strings.Contains(e.Error(), "no such table") || strings.Contains(e.Error(), "no such column") {
+			return fmt.Errorf("%s: %w: it lacks tables that cairn made; put the right file in its place, or move this one aside to start a new one: %w", q.path, harness.ErrDamaged, err)
+		}
 	case lib.SQLITE_FULL:
 		return fmt.Errorf("%s: %w; free some space, nothing of this step was saved", q.path, err)
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:

@@ -61,6 +61,7 @@ func dataVersion(ctx context.Context, conn *sql.Conn) (version int64, err error)
 func (q *Queue) poll(conn *sql.Conn, version int64) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
+	failed := false // it is told once, however long that lasts
 	for q.watched(conn) {
 		select {
 		case <-q.done.Done():
@@ -68,9 +69,10 @@ func (q *Queue) poll(conn *sql.Conn, version int64) {
 		case <-ticker.C:
 		}
 		now, err := dataVersion(q.done, conn)
-		if err != nil && q.done.Err() == nil {
+		if err != nil && !failed && q.done.Err() == nil {
 			q.log.Warn("look for changes", slog.Any("error", err))
 		}
+		failed = err != nil
 		if err != nil || now != version {
 			version = now
 			q.hub.TellAll()

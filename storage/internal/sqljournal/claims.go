@@ -2,6 +2,7 @@ package sqljournal
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"cairn/harness"
@@ -63,10 +64,12 @@ func (q *Queue) take(ctx context.Context, tx Tx, seats *seating, r row, h harnes
 	return c, err
 }
 
-// candidates are the rows of the runs that are to go on, oldest first, of which
-// some may be driven by the living if seats tell that.
-func (q *Queue) candidates(ctx context.Context, tx Tx, host string, skip []harness.RunID, lock string) ([]row, error) {
-	var rows []row
+// errFound ends reading rows.
+var errFound = errors.New("found")
+
+// waiting returns the oldest run that is to go on and that nobody living drives. No
+// more rows are read than that needs: thousands may wait behind it.
+func (q *Queue) waiting(ctx context.Context, tx Tx, host string, skip []harness.RunID, lock string) (found row, err error) {
 	where, limit, args := "", "", []any{host}
 	if q.dialect.Clock != "" {
 		where, limit = ` AND (held = 0 OR held_until <= `+q.dialect.Clock+`)`, ` LIMIT 1`
@@ -77,48 +80,36 @@ func (q *Queue) candidates(ctx context.Context, tx Tx, host string, skip []harne
 			args = append(args, string(id))
 		}
 	}
-	err := q.each(ctx, tx, `SELECT `+claimable+`, 0 FROM runs WHERE status = 'running' AND (host = '' OR host = ?)`+where+
-		` ORDER BY number`+limit+lock, args, func(r Rows) error {
-		one, err := scanRow(r)
-		rows = append(rows, one)
-		return err
-	})
-	return rows, err
-}
-
-// free returns the first of the candidates that nobody living has.
-func (q *Queue) free(rows []row) (row, bool, error) {
-	for _, r := range rows {
+	err = q.each(ctx, tx, `SELECT `+claimable+`, 0 FROM runs WHERE status = 'running' AND (host = '' OR host = ?)`+where+
+		` ORDER BY number`+limit+lock, args, func(rows Rows) error {
+		r, err := scanRow(rows)
+		if err != nil {
+			return err
+		}
 		if r.held {
-			if alive, err := q.alive(r.id, r.generation, false); err != nil {
-				return r, false, err
-			} else if alive {
-				continue
+			if alive, err := q.alive(r.id, r.generation, false); err != nil || alive {
+				return err
 			}
 		}
-		return r, true, nil
+		found = r
+		return errFound
+	})
+	switch {
+	case errors.Is(err, errFound):
+		return found, nil
+	case err != nil:
+		return row{}, err
 	}
-	return row{}, false, nil
+	return row{}, harness.ErrNotFound
 }
 
 // Next implements [run.Claims].
 func (q *Queue) Next(ctx context.Context, h harness.Holder, host string, skip []harness.RunID) (run.Claim, error) {
 	const op = "look for a run to drive"
 	var claim run.Claim
-	find := func(tx Tx, lock string) (row, error) {
-		rows, err := q.candidates(ctx, tx, host, skip, lock)
-		if err != nil {
-			return row{}, err
-		}
-		r, ok, err := q.free(rows)
-		if err == nil && !ok {
-			err = harness.ErrNotFound
-		}
-		return r, err
-	}
 	if q.dialect.SkipLocked == "" {
 		// Whoever looks in vain does not keep others from writing.
-		if err := q.read(ctx, op, func(tx Tx) error { _, err := find(tx, ""); return err }); err != nil {
+		if err := q.read(ctx, op, func(tx Tx) error { _, err := q.waiting(ctx, tx, host, skip, ""); return err }); err != nil {
 			return claim, err
 		}
 	}
@@ -127,7 +118,7 @@ func (q *Queue) Next(ctx context.Context, h harness.Holder, host string, skip []
 		if kept, err := q.kept(ctx, tx, claim, name); err != nil || kept {
 			return err
 		}
-		r, err := find(tx, q.dialect.SkipLocked)
+		r, err := q.waiting(ctx, tx, host, skip, q.dialect.SkipLocked)
 		if err != nil {
 			return err
 		}
@@ -248,8 +239,12 @@ func (q *Queue) Release(ctx context.Context, c run.Claim, refused string) error 
 	return err
 }
 
-// maxRefusal bounds the reason of a refusal, in bytes.
-const maxRefusal = 1000
+// maxRefusal bounds the reason of a refusal, in bytes, and keptRefusals how many are
+// kept of a run: reasons may name what differs each time.
+const (
+	maxRefusal   = 1000
+	keptRefusals = 8
+)
 
 // refuse notes why a run was given back, or forgets why it was before.
 func (q *Queue) refuse(ctx context.Context, tx Tx, id harness.RunID, reason string) error {
@@ -258,8 +253,12 @@ func (q *Queue) refuse(ctx context.Context, tx Tx, id harness.RunID, reason stri
 		return err
 	}
 	reason = strings.ToValidUTF8(strings.ReplaceAll(reason[:min(len(reason), maxRefusal)], "\x00", ""), "")
-	_, err := q.exec(ctx, tx, `INSERT INTO refusals (run, reason, at) VALUES (?, ?, ?)
-		ON CONFLICT (run, reason) DO UPDATE SET at = excluded.at`, string(id), reason, q.now().UnixMicro())
+	if _, err := q.exec(ctx, tx, `INSERT INTO refusals (run, reason, at) VALUES (?, ?, ?)
+		ON CONFLICT (run, reason) DO UPDATE SET at = excluded.at`, string(id), reason, q.now().UnixMicro()); err != nil {
+		return err
+	}
+	_, err := q.exec(ctx, tx, `DELETE FROM refusals WHERE run = ? AND reason NOT IN
+		(SELECT reason FROM refusals WHERE run = ? ORDER BY at DESC, reason LIMIT ?)`, string(id), string(id), int64(keptRefusals))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"cairn/harness"
+	"cairn/ui/runs/standing"
 )
 
 const (
@@ -34,10 +35,12 @@ func Words(err error) string {
 	if errors.As(err, &spent) {
 		return sentence(spent.Error() + readAtStart)
 	}
-	holder, held := harness.AsHeld(err)
+	var held *harness.HeldError
 	switch {
-	case held:
-		return "The session is open in " + holder.String() + "; /takeover takes it over."
+	case errors.As(err, &held) && held.Run != "":
+		return sentence("The run is driven by " + standing.Driver(held.Holder) + "; wait until it rests, or stop it with: cairn runs cancel " + string(held.Run))
+	case held != nil:
+		return "The session is open in " + held.Holder.String() + "; /takeover takes it over."
 	case errors.Is(err, harness.ErrLost):
 		return "Another window took this session over; what you typed is still here."
 	case errors.Is(err, harness.ErrLocked):

@@ -27,6 +27,10 @@ func TestEveryErrorIsASentenceThatHelps(t *testing.T) {
 			"The store is in use by pid 7 since noon; nothing is lost: try again, or end that process.",
 		},
 		{fmt.Errorf("acquire: %w", &harness.HeldError{Session: "a", Holder: harness.Holder{PID: 7}}), "The session is open in pid 7; /takeover takes it over."},
+		{
+			fmt.Errorf("resume: %w", &harness.HeldError{Session: "a", Run: "r1", Holder: harness.Holder{PID: 7, Purpose: "worker", Host: "box"}}),
+			"The run is driven by worker pid 7 on box; wait until it rests, or stop it with: cairn runs cancel r1.",
+		},
 		{fmt.Errorf("append: %w", harness.ErrLost), "Another window took this session over; what you typed is still here."},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), "The disk is full, so this is not saved; free some space and go on."},
 		{fmt.Errorf("open: %w", harness.ErrDamaged), "cairn db check"},

@@ -86,7 +86,7 @@ func (b *Backend) Resume(ctx context.Context, id harness.RunID, how harness.Resu
 	case j.Run.Status.Closed():
 		return fmt.Errorf("resume run %s: %w (%s)", id, errEnded, j.Run.Status)
 	case j.Run.Worker != nil:
-		return fmt.Errorf("resume run %s: %w", id, &harness.HeldError{Session: j.Run.Session, Holder: *j.Run.Worker})
+		return fmt.Errorf("resume run %s: %w", id, &harness.HeldError{Session: j.Run.Session, Run: id, Holder: *j.Run.Worker})
 	}
 	prefer, err := b.driveHere(here)
 	if err != nil {
@@ -240,6 +240,9 @@ func (b *Backend) Prune(ctx context.Context, p run.Prune) (int, error) {
 	var closed []described
 	var open []described
 	err := b.each(ctx, false, func(d described) bool {
+		if p.Store != "" && d.job.Store != p.Store {
+			return true
+		}
 		if d.open {
 			open = append(open, d)
 		} else {

@@ -101,7 +101,7 @@ func undoubled(text string) string {
 
 // hintFor says what can be done about a failure, empty if nobody knows.
 func hintFor(err error) string {
-	_, held := harness.AsHeld(err)
+	var held *harness.HeldError
 	var out *outputError
 	switch {
 	case errors.As(err, &out):
@@ -109,7 +109,9 @@ func hintFor(err error) string {
 			return "free some space there, or send the output elsewhere"
 		}
 		return ""
-	case held:
+	case errors.As(err, &held) && held.Run != "":
+		return "wait until it rests, or stop it with: cairn runs cancel " + string(held.Run)
+	case held != nil:
 		return "wait for it to end, or close that window"
 	case errors.Is(err, harness.ErrLocked):
 		return "wait for the other process to end, or choose another store with --dir"

@@ -3,6 +3,11 @@
 // places, and compares what the program has on disk afterwards with what the
 // server sent and when, and with the numbered events that it read from the
 // program's pipe. It knows nothing of the program's inside.
+//
+// With -engine it does the same where runs are kept apart from conversations: it
+// kills the chat or the worker that drives, restarts the servers, leaves many runs
+// to a few workers, stops a worker past its lease, and restarts all of it while an
+// approval waits.
 package main
 
 import (
@@ -12,7 +17,9 @@ import (
 	"math/rand"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -27,13 +34,27 @@ func main() {
 	flag.IntVar(&b.side, "side", 4, "how many run at a time, all on one data directory")
 	only := flag.String("place", "", "only this place")
 	trace := flag.Bool("strace", false, "instead show that the user's message is synced before the request is sent")
+	var p plan
+	flag.StringVar(&p.engine, "engine", "", "make the proofs of these engines instead: bbolt, sqlite, postgres, temporal, each perhaps with =KILLS")
+	flag.IntVar(&p.kills, "kills", 100, "with -engine: how often drivers are killed, over all places")
+	flag.IntVar(&p.restarts, "restarts", 3, "with -engine: how often the server is killed")
+	flag.IntVar(&p.crowd, "crowd", 20, "with -engine: how many runs are left to four workers")
+	flag.IntVar(&p.stopped, "stopped", 4, "with -engine: how often a worker is stopped past its lease")
+	flag.DurationVar(&p.lease, "lease", 2*time.Second, "with -engine: the lease")
+	flag.StringVar(&p.only, "proof", "", "with -engine: only this of kills, restarts, crowd, stopped, approval")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	p.onlyPlaces = *only
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	var err error
-	if *trace {
+	whole, err := filepath.Abs(b.cairn)
+	b.cairn = whole
+	switch {
+	case err != nil:
+	case p.engine != "":
+		err = b.proveAll(ctx, p)
+	case *trace:
 		err = b.strace(ctx)
-	} else {
+	default:
 		err = b.run(ctx, *only)
 	}
 	if err != nil {

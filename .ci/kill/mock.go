@@ -25,6 +25,10 @@ type talk struct {
 	sent     []sent
 	ended    int
 	fetched  int
+	// turns are the answers to the requests of a run that an engine keeps.
+	turns []*turn
+	// doubled counts requests that came while another one was being answered.
+	doubled int
 	// news gets one value for each thing that happens; it never blocks the
 	// server.
 	news chan string
@@ -113,8 +117,10 @@ func (m *mock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.mu.Unlock()
 	t.tell("request")
 	w.Header().Set("Content-Type", "text/event-stream")
-	s := &speaker{w: w, t: t}
+	s := &speaker{w: w, t: t, id: id}
 	switch {
+	case strings.HasPrefix(place, work):
+		m.work(s, r, place, results)
 	case place == "after":
 		s.say("It went on.")
 		s.end("stop")
@@ -179,14 +185,21 @@ func text(raw json.RawMessage) string {
 
 // speaker writes one stream.
 type speaker struct {
-	w http.ResponseWriter
-	t *talk
+	w  http.ResponseWriter
+	t  *talk
+	id string
+	// turn, if set, is the answer that is written.
+	turn *turn
 }
 
 func (s *speaker) say(text string) {
 	s.chunk(map[string]any{"content": text}, "")
 	s.t.mu.Lock()
-	s.t.sent = append(s.t.sent, sent{text, time.Now()})
+	if s.turn != nil {
+		s.turn.sent = append(s.turn.sent, sent{text, time.Now()})
+	} else {
+		s.t.sent = append(s.t.sent, sent{text, time.Now()})
+	}
 	s.t.mu.Unlock()
 	s.t.tell("text")
 }

@@ -106,7 +106,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		s = cli.Store{
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Artifacts: db.Artifacts(), Owners: db.Owners(), Drafts: db.Drafts(),
 			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
-			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(), Spending: db.Spending(), Limits: db.Limits(),
+			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(), Spending: db.Spending(), Limits: db.Limits(), ID: db.ID(),
 			Native: stores{Native: parts.Native{Journal: db.Journal(), Limits: db.Limits(), Spending: db.Spending(), Engine: bolt.Engine, ID: db.ID()}, db: db}, Close: db.Close,
 		}
 	}
@@ -121,7 +121,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		} else {
 			s.Spending = m.SpendingOver(s.Spending) // one budget for all windows of a day
 		}
-		s.Limits = m.Limits()
+		s.Limits, s.ID = m.Limits(), m.ID()
 		s.Native = stores{Native: parts.Native{Journal: m.Journal(), Limits: s.Limits, Spending: s.Spending, Engine: mem.Engine, ID: m.ID()}}
 		rest := s.Close
 		s.Close = func() error {

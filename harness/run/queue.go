@@ -131,6 +131,9 @@ type Prune struct {
 	// count. A run goes if one of both says so.
 	Keep  int
 	Force bool
+	// Store, if not empty, leaves the runs of all other stores alone; Keep counts
+	// those of this one then. The journal of a store has no others.
+	Store string
 }
 
 // Jobs reads runs that are kept apart from their conversations.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,13 +41,15 @@ type demoReport struct {
 	Asked string `json:"asked,omitempty"`
 	// Status is how the run ended.
 	Status harness.RunStatus `json:"status"`
+	// Left says that an engine outside of the directory still keeps the run.
+	Left bool `json:"left,omitempty"`
 }
 
 func (a *app) demoCrash() *cobra.Command {
 	at, keep := inTool, false
 	var about strings.Builder
 	about.WriteString("Start a run whose tool adds a line to a file, kill its process (kill -9) at a chosen place, show what is on disk, go on with the run in another process, and show what became of it.\n\n" +
-		"All of it happens in a temporary directory, which is removed; no key is needed, and nothing of yours is read or changed. A server that --engine names keeps the journal of the run.\n\nThe places:\n")
+		"All of it happens in a temporary directory, which is removed; no key is needed, and nothing of yours is read or changed. From an engine that --engine names its run is removed in the end, too.\n\nThe places:\n")
 	var places []string
 	for _, p := range demoPlaces() {
 		fmt.Fprintf(&about, "  %-16s %s\n", p[0], p[1])
@@ -68,6 +72,12 @@ func (a *app) demoCrash() *cobra.Command {
 			return err
 		}
 		err = d.show(ctx)
+		if !keep {
+			d.tidy(ctx)
+		}
+		if err == nil && a.flags.json {
+			err = a.out.document(d.report)
+		}
 		if keep {
 			a.notice("left there: %s", d.dir)
 			return err
@@ -162,10 +172,41 @@ func (d *demo) show(ctx context.Context) error {
 		return fail(ExitFailed, "the call took effect %d times, and the run is %s; please report this", d.report.LinesAfter, d.report.Status)
 	}
 	d.say("The call took effect once. Nothing that was acknowledged is lost.")
-	if d.flags.json {
-		return d.out.document(d.report)
-	}
 	return nil
+}
+
+// tidyPatience bounds how long the run is removed, also after an interrupt.
+const tidyPatience = 15 * time.Second
+
+// tidy removes the run from an engine that is not in the directory, and says so;
+// one that is unfinished, because the demonstration was interrupted, is ended first.
+func (d *demo) tidy(ctx context.Context) {
+	path, file := strings.CutPrefix(d.engine.Text, string(run.KindSQLite)+":")
+	if d.engine.Kind == run.KindBbolt || file && filepath.Dir(path) == d.dir {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyPatience)
+	defer cancel()
+	for {
+		open, err := d.command(ctx, "--json", "runs", "list", "--unfinished").Output()
+		if err != nil || firstID(open) == "" {
+			break
+		}
+		// The one that was killed counts as its driver until its lease is over.
+		if err := d.command(ctx, "runs", "drop", firstID(open)).Run(); err != nil && !sleep(ctx, stopEvery) {
+			break
+		}
+	}
+	var gone pruned
+	out, err := d.command(ctx, "--json", "runs", "prune", "--older", "0s").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &gone)
+	}
+	if d.report.Left = err != nil || gone.Engines[d.engine.Name] == 0; d.report.Left {
+		d.say("Its run is still in %s; see: cairn runs list --engine URL", d.engine.Name)
+		return
+	}
+	d.say("Its run was removed from %s.", d.engine.Name)
 }
 
 // command is a process of the demonstration: with a home of its own, and with the

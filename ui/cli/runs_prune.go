@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +21,8 @@ type pruned struct {
 	// Store counts the runs removed from the store, Engines those from each engine.
 	Store   int            `json:"store"`
 	Engines map[string]int `json:"engines,omitempty"`
+	// Missed says of engines that have runs of the store why nothing was removed.
+	Missed map[string]string `json:"missed,omitempty"`
 }
 
 // olderDefault is the age from which ended runs are removed.
@@ -28,7 +32,7 @@ func (a *app) runsPrune() *cobra.Command {
 	older, keep, force := "", 0, false
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Remove the journals of runs that have ended; conversations keep what was said", Args: exactly(0, ""),
-		Long: "Remove the journals of runs that have ended, from the store and from the configured engine; with --engine from that engine alone. Conversations keep all that was said.\n\n" +
+		Long: "Remove the journals of runs that have ended: from the store, and those of its conversations from the engines that keep them, the configured one among them. With --engine from that engine alone, and also those of other stores. Conversations keep all that was said.\n\n" +
 			"Without --older and --keep those go that ended more than 30 days ago. What an engine has and the conversation has not is kept unless --force is given: it is lost then. Nothing is removed by itself.",
 	}
 	f := cmd.Flags()
@@ -50,6 +54,9 @@ func (a *app) runsPrune() *cobra.Command {
 			}
 			p.Before = a.s.Now().Add(-age)
 		}
+		if a.flags.engineGiven {
+			return a.pruneThere(ctx, p)
+		}
 		return a.prune(ctx, p)
 	})
 	return cmd
@@ -68,56 +75,127 @@ func ageOf(text string) (time.Duration, error) {
 	return 0, usage("--older wants an age such as 30d, 12h or 90m, not %q", text)
 }
 
-// prune removes ended runs from where they are kept.
+// pruneThere removes ended runs from the engine that --engine names, whose ever
+// they are.
+func (a *app) pruneThere(ctx context.Context, p run.Prune) error {
+	setup, err := a.setup()
+	if err != nil {
+		return err
+	}
+	b, err := a.jobs(ctx, setup)
+	if err != nil {
+		return err
+	}
+	n, err := b.Prune(ctx, p)
+	if err != nil {
+		return fmt.Errorf("prune %s: %w", setup.Engine.Name, err)
+	}
+	return a.printPruned(pruned{Engines: map[string]int{setup.Engine.Name: n}})
+}
+
+// prune removes ended runs of the store from it and from the engines that keep
+// them. One that cannot be reached holds up no other.
 func (a *app) prune(ctx context.Context, p run.Prune) error {
-	out := pruned{}
-	var err error
-	if !a.flags.engineGiven {
-		if out.Store, err = a.pruneStore(ctx, p); err != nil {
-			return err
-		}
+	st, err := a.reading(ctx)
+	if err != nil {
+		return err
 	}
 	setup, err := a.setup()
 	if err != nil {
 		return err
 	}
-	if setup.Engine.Kind != run.KindBbolt {
-		b, err := a.jobs(ctx, setup)
-		n := 0
-		if err == nil {
-			n, err = b.Prune(ctx, p)
-		}
-		if err != nil {
-			if !a.flags.json && !a.flags.engineGiven {
-				a.out.line("removed from the store: %s", harness.Count(out.Store, "run"))
-			}
-			return fmt.Errorf("prune %s: %w", setup.Engine.Name, err)
-		}
-		out.Engines = map[string]int{setup.Engine.Name: n}
-	} else if a.flags.engineGiven {
-		return usage("the runs of bbolt are in the store: leave --engine out")
+	list, err := st.Runs.List(ctx, harness.RunFilter{})
+	if err != nil {
+		return fmt.Errorf("list runs: %w", err)
 	}
+	out := pruned{Engines: map[string]int{}, Missed: map[string]string{}}
+	if out.Store, err = pruneStore(ctx, st, p); err != nil {
+		return err
+	}
+	p.Store = st.ID
+	missed := PruneEngines(ctx, setup, list, p, a.wire.OpenJobs, out.Engines)
+	for name, err := range missed {
+		out.Missed[name] = a.words(err)
+	}
+	if err := a.printPruned(out); err != nil || len(missed) == 0 {
+		return err
+	}
+	return fail(ExitFailed, "not everything was removed; once they can be reached: cairn runs prune --engine URL")
+}
+
+// printPruned prints what was removed, and what was not.
+func (a *app) printPruned(out pruned) error {
 	if a.flags.json {
 		return a.out.document(out)
 	}
 	if !a.flags.engineGiven {
 		a.out.line("removed from the store: %s", harness.Count(out.Store, "run"))
 	}
-	for name, n := range out.Engines {
-		a.out.line("removed from %s: %s", name, harness.Count(n, "run"))
+	for _, name := range slices.Sorted(maps.Keys(out.Engines)) {
+		a.out.line("removed from %s: %s", name, harness.Count(out.Engines[name], "run"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(out.Missed)) {
+		a.out.line("not removed from %s: %s", name, out.Missed[name])
 	}
 	return nil
+}
+
+// PruneEngines removes ended runs of a store from the engine of a setup and from
+// those that keep the runs of list. It counts what it removed in removed, by the
+// names of the engines, and returns why others could not be asked. A file that is
+// gone has nothing to remove.
+func PruneEngines(ctx context.Context, setup Setup, list []harness.Run, p run.Prune, open func(context.Context, Setup) (run.Backend, error), removed map[string]int) map[string]error {
+	addresses := map[string]run.Address{}
+	for _, r := range list {
+		if address, err := run.ParseAddress(r.Engine); err == nil && r.Away() {
+			addresses[r.Engine] = address
+		}
+	}
+	for _, known := range append(slices.Clone(setup.Config.Engines), setup.Engine) {
+		if _, old := addresses[known.Name]; old || known.Name == setup.Engine.Name { // these may hold a password
+			addresses[known.Name] = known
+		}
+	}
+	missed := map[string]error{}
+	for name, address := range addresses {
+		if address.Kind == run.KindBbolt || address.Kind == "" {
+			continue
+		}
+		setup.Engine = address
+		n, err := pruneEngine(ctx, setup, p, open)
+		switch {
+		case errors.Is(err, harness.ErrNotFound):
+		case err != nil:
+			missed[name] = err
+		default:
+			removed[name] = n
+		}
+	}
+	return missed
+}
+
+// pruneEngine removes ended runs from one engine.
+func pruneEngine(ctx context.Context, setup Setup, p run.Prune, open func(context.Context, Setup) (run.Backend, error)) (n int, err error) {
+	if open == nil {
+		return 0, fmt.Errorf("prune %s: %w", setup.Engine.Name, errors.ErrUnsupported)
+	}
+	b, err := open(ctx, setup)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), closePatience)
+		defer cancel()
+		err = errors.Join(err, b.Close(bounded))
+	}()
+	return b.Prune(ctx, p)
 }
 
 // errNoPrune means that the store removes no runs.
 var errNoPrune = errors.New("this store removes no runs")
 
 // pruneStore removes the journals of ended runs from the store.
-func (a *app) pruneStore(ctx context.Context, p run.Prune) (int, error) {
-	st, err := a.reading(ctx)
-	if err != nil {
-		return 0, err
-	}
+func pruneStore(ctx context.Context, st Store, p run.Prune) (int, error) {
 	pruner, ok := st.Runs.(run.Pruner)
 	if !ok {
 		return 0, errNoPrune

@@ -172,6 +172,8 @@ type Store struct {
 	Runs   Runs
 	// Grants are the standing permissions; nil where none can be kept.
 	Grants harness.Grants
+	// ID names the store where its runs are kept elsewhere.
+	ID string
 	// Native is the store behind it, for an engine that shares it.
 	Native any
 	Close  func() error

@@ -52,6 +52,7 @@ func TestQueue(t *testing.T, open func(t *testing.T) QueueStores) {
 		"what is acknowledged is not pruned before":            testPruneFetched,
 		"runs are pruned by age":                               testPruneAge,
 		"runs are pruned by number":                            testPruneCount,
+		"pruning for a store leaves those of others":           testPruneStore,
 		"jobs are listed newest first":                         testJobs,
 		"a watcher sees changes of every process":              testWatch,
 		"a run says why it waits":                              testWaits,

@@ -155,6 +155,37 @@ func testPruneCount(t *testing.T, f *queueFixture) {
 	}
 }
 
+func testPruneStore(t *testing.T, f *queueFixture) {
+	for i, store := range []string{"one", "two", "one", "two", "one"} {
+		s := submission(harness.RunID(fmt.Sprint("r", i)))
+		s.Carried.Store = store
+		_, err := f.Queue.Submit(f.ctx(), s, worker(1))
+		f.must(err)
+		f.end(s.Run.ID)
+		if i != 4 {
+			f.must(f.Queue.Acknowledge(f.ctx(), s.Run.ID, 2))
+		}
+	}
+	f.Advance(time.Hour)
+	later := f.get("r4").Run.Updated.Add(time.Minute)
+	for _, c := range []struct {
+		p    run.Prune
+		left string
+	}{
+		{run.Prune{Store: "one", Keep: 2}, "r4 r3 r2 r1"},
+		{run.Prune{Store: "none", Before: later, Force: true}, "r4 r3 r2 r1"},
+		{run.Prune{Store: "one", Before: later}, "r4 r3 r1"},
+		{run.Prune{Store: "one", Before: later, Force: true}, "r3 r1"},
+		{run.Prune{Store: "two", Before: later, Keep: 1}, ""},
+	} {
+		_, err := f.Queue.Prune(f.ctx(), c.p)
+		f.must(err)
+		if got := f.list(run.JobFilter{}); got != c.left {
+			t.Errorf("%+v leaves %q, want %q", c.p, got, c.left)
+		}
+	}
+}
+
 func testJobs(t *testing.T, f *queueFixture) {
 	for i, at := range []struct {
 		store   string

@@ -73,12 +73,22 @@ func (q *Queue) Prune(ctx context.Context, p run.Prune) (int, error) {
 	if !p.Before.IsZero() {
 		which, args = append(which, `updated < ?`), append(args, p.Before.UnixMicro())
 	}
+	ours := ""
+	if p.Store != "" {
+		ours = ` AND store = ?`
+	}
 	if p.Keep > 0 {
-		which = append(which, `number <= (SELECT number FROM runs WHERE closed = 1 ORDER BY number DESC LIMIT 1 OFFSET ?)`)
+		which = append(which, `number <= (SELECT number FROM runs WHERE closed = 1`+ours+` ORDER BY number DESC LIMIT 1 OFFSET ?)`)
+		if p.Store != "" {
+			args = append(args, p.Store)
+		}
 		args = append(args, int64(p.Keep))
 	}
 	if len(which) == 0 {
 		return 0, nil
+	}
+	if p.Store != "" {
+		args = append(args, p.Store)
 	}
 	fetched := ` AND acknowledged >= last_entry`
 	if p.Force {
@@ -87,7 +97,7 @@ func (q *Queue) Prune(ctx context.Context, p run.Prune) (int, error) {
 	var pruned []harness.RunID
 	err := q.write(ctx, "prune runs", func(tx Tx) error {
 		pruned = nil
-		err := q.each(ctx, tx, `DELETE FROM runs WHERE closed = 1`+fetched+` AND (`+strings.Join(which, " OR ")+`) RETURNING id`, args, func(rows Rows) error {
+		err := q.each(ctx, tx, `DELETE FROM runs WHERE closed = 1`+fetched+` AND (`+strings.Join(which, " OR ")+`)`+ours+` RETURNING id`, args, func(rows Rows) error {
 			var id string
 			err := rows.Scan(&id)
 			pruned = append(pruned, harness.RunID(id))

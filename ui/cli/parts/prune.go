@@ -3,8 +3,12 @@ package parts
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"cairn/harness"
 	"cairn/harness/run"
 	"cairn/ui/cli"
 )
@@ -13,25 +17,33 @@ import (
 const oldRuns = 30 * 24 * time.Hour
 
 // PruneRuns is how a chat removes the journals of old runs, from its store and from
-// the configured engine. What was not handed over is kept.
+// the engines that keep runs of it. What was not handed over is kept.
 func (p *Start) PruneRuns(setup cli.Setup, native Native) func(context.Context) (int, error) {
 	return func(ctx context.Context) (int, error) {
 		old := run.Prune{Before: setup.Now().Add(-oldRuns)}
+		list, err := native.Journal.List(ctx, harness.RunFilter{})
+		if err != nil {
+			return 0, fmt.Errorf("list runs: %w", err)
+		}
 		n := 0
 		if j, ok := native.Journal.(run.Pruner); ok {
-			var err error
 			if n, err = j.PruneRuns(ctx, old); err != nil {
 				return n, err
 			}
 		}
-		if setup.Ephemeral || setup.Engine.Kind == run.KindBbolt {
+		if setup.Ephemeral {
 			return n, nil
 		}
-		b, err := p.Jobs(ctx, setup)
-		if err != nil {
-			return n, err
+		old.Store = native.ID
+		removed := map[string]int{}
+		missed := cli.PruneEngines(ctx, setup, list, old, p.Jobs, removed)
+		for _, there := range removed {
+			n += there
 		}
-		there, err := b.Prune(ctx, old)
-		return n + there, errors.Join(err, b.Close(ctx))
+		var all []error
+		for _, name := range slices.Sorted(maps.Keys(missed)) {
+			all = append(all, fmt.Errorf("prune %s: %w", name, missed[name]))
+		}
+		return n, errors.Join(all...)
 	}
 }

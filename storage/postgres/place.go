@@ -83,7 +83,6 @@ func parse(address string) (place, *pgxpool.Config, error) {
 	if p.server = fmt.Sprintf("%s:%d", c.Host, c.Port); strings.HasPrefix(c.Host, "/") {
 		p.server = c.Host
 	}
-	c.RuntimeParams["search_path"] = p.quoted()
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "cairn"
 	}
@@ -96,13 +95,16 @@ func parse(address string) (place, *pgxpool.Config, error) {
 	if !query.Has("pool_ping_timeout") {
 		config.PingTimeout = pingTime
 	}
-	config.AfterConnect = keepPromises
+	config.AfterConnect = p.settle
 	return p, config, nil
 }
 
-// keepPromises has a commit wait for the disk where the database is set up not to.
-func keepPromises(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
+// settle has a new connection find the tables, and its commits wait for the disk
+// where the database is set up not to. It is no setting to connect with: pools in
+// front of a server refuse those that they do not know.
+func (p place) settle(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `SELECT set_config('search_path', $1, false),
+		CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END`, p.quoted())
 	return err
 }
 

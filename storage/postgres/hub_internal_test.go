@@ -33,8 +33,8 @@ func TestWatchersHearWhatTheServerTells(t *testing.T) {
 	d := &database{place: p, pool: pool}
 	h := newHub(p, config.ConnConfig, slog.New(slog.DiscardHandler))
 	defer h.close()
-	h.polling = true // so that nobody is
 	mine, other := watched(t, h, "mine"), watched(t, h, "other")
+	h.begin.Do(func() { h.ended.Go(h.listen) }) // and nobody looks by themselves
 	for range 3 {
 		// Everybody looks once it listens, also after the server was gone.
 		hears(t, mine)

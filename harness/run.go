@@ -117,6 +117,9 @@ type Run struct {
 
 	// Worker is who drives it, nil if nobody does.
 	Worker *Holder `json:"worker,omitempty"`
+	// Held is for how much longer Worker has the run unless it is heard of again,
+	// when the run was read; 0 if the engine needs no such time or does not tell.
+	Held time.Duration `json:"-"`
 	// Waits says why a run that is to go on is driven by nobody: "no worker has
 	// taken it", or why those that looked at it refused.
 	Waits string `json:"waits,omitempty"`

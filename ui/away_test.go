@@ -138,6 +138,47 @@ func TestARunThatAWorkerTookMeanwhileIsFollowedOn(t *testing.T) {
 	})
 }
 
+func TestARunWhoseChatDiedIsOfferedAsSoonAsItsTimeIsOver(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		a := talk(w)
+		died := harness.Holder{PID: 12, Host: "box", Purpose: "chat"}
+		r := a.Put(harness.Run{
+			ID: "r1", Session: "talk", Status: harness.RunRunning, Worker: &died,
+			Partial: &harness.Partial{Attempt: 1, Text: "Half of "},
+		})
+		end := time.Now().Add(20 * time.Second)
+		held := func(r *harness.Run) { r.Held = time.Until(end) }
+		r.Set(held)
+		d := elsewhere(w, a, "talk", 100)
+		for range 5 { // it is heard of every time
+			r.Set(held)
+			d.Wait(time.Second).Hides("silent")
+			end = end.Add(time.Second)
+		}
+		for range 8 {
+			r.Set(held)
+			d.Wait(time.Second)
+		}
+		d.Shows("driven by chat pid 12 on box", "chat pid 12 is silent: it has the run until 00:00:2", "unless it goes on")
+		r.Set(func(r *harness.Run) { r.Worker, r.Held, r.Interrupted = nil, 0, true })
+		d.Wait(3*time.Second).Shows("Half of", "an answer was interrupted", "continue", "retry", "drop").Hides("silent", "driven by")
+		d.Press("r").Wait(time.Second)
+		if !slices.Contains(a.Did(), "resume retry r1") {
+			t.Errorf("did %q", a.Did())
+		}
+	})
+}
+
+func TestARunWhoseWorkerDiedWaitsForAnother(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		a := talk(w)
+		r := a.Put(harness.Run{ID: "r1", Session: "talk", Status: harness.RunRunning, Worker: &worker})
+		d := elsewhere(w, a, "talk", 100).Wait(time.Second)
+		r.Set(func(r *harness.Run) { r.Worker, r.Interrupted = nil, true })
+		d.Wait(4*time.Second).Shows("esc esc stop").Hides("interrupted", "driven by")
+	})
+}
+
 func TestWhatWaitsElsewhereIsDecidedInTheChat(t *testing.T) {
 	for name, c := range map[string]struct {
 		pending harness.Pending

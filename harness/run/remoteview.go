@@ -68,7 +68,7 @@ func overlaid(home harness.Run, j Job) harness.Run {
 	run.Status, run.Stop, run.Error = j.Run.Status, j.Run.Stop, j.Run.Error
 	run.Usage, run.Updated = j.Run.Usage, j.Run.Updated
 	run.Partial, run.Interrupted = j.Run.Partial, j.Run.Interrupted
-	run.Worker, run.Waits = j.Run.Worker, j.Run.Waits
+	run.Worker, run.Held, run.Waits = j.Run.Worker, j.Run.Held, j.Run.Waits
 	run.Unfetched = max(0, j.Run.Cursor-home.Cursor)
 	run.Cursor = max(home.Cursor, j.Run.Cursor)
 	if p := run.Partial; p != nil && p.Text+p.Thinking == "" {

@@ -102,6 +102,9 @@ func TestDriverThatWasSilentGoesOnWhileNobodyTookItsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if j, err := q.Get(t.Context(), "r"); err != nil || j.Run.Worker != nil && (j.Run.Held <= 0 || j.Run.Held > postgres.MinLease) {
+		t.Errorf("held %+v, %v", j, err)
+	}
 	for range 100 {
 		j, err := q.Get(t.Context(), "r")
 		if err != nil {

@@ -42,6 +42,8 @@ func (m Model) notices() []string {
 			keys = dot + k + " drives it here"
 		}
 		add(words, keys)
+	} else if words := m.turn.silent.words; words != "" && m.turn.active() {
+		add(words, "")
 	}
 	if plan := m.condensing.asks; plan != nil && !m.turn.active() && !m.asks() {
 		add(plan.Words(), m.sureKeys(dot))

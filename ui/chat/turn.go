@@ -51,6 +51,8 @@ type turn struct {
 	// drives the run.
 	seconds int
 	looking bool
+	// silent tells a driver that is not heard of.
+	silent silence
 }
 
 func (t turn) active() bool { return t.phase != phaseIdle }

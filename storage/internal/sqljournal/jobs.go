@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"cairn/harness"
 	"cairn/harness/run"
@@ -119,7 +120,7 @@ func (q *Queue) job(rows Rows) (run.Job, error) {
 		}
 	}
 	if alive {
-		r.Worker = new(harness.Holder)
+		r.Worker, r.Held = new(harness.Holder), time.Duration(due)*time.Microsecond
 		return j, decode(holderPlace(rid), holder, r.Worker)
 	}
 	r.Interrupted = r.Status == harness.RunRunning && (held != 0 || broken != 0)

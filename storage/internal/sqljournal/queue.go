@@ -146,12 +146,13 @@ func (q *Queue) alive(id harness.RunID, generation int, due bool) (bool, error) 
 	return q.o.Seats.Alive(id, generation)
 }
 
-// leased is an expression of whether the lease of a row lasts, as 0 or 1.
+// leased is an expression of how many microseconds the lease of a row still
+// lasts, 0 if it is over.
 func (q *Queue) leased() string {
 	if q.dialect.Clock == "" {
 		return "0"
 	}
-	return "CASE WHEN held_until > " + q.dialect.Clock + " THEN 1 ELSE 0 END"
+	return "CASE WHEN held_until > " + q.dialect.Clock + " THEN held_until - " + q.dialect.Clock + " ELSE 0 END"
 }
 
 // nextLease is an expression of when a claim ends that begins now.

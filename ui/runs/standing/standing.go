@@ -24,6 +24,15 @@ func Driver(h harness.Holder) string {
 	return text
 }
 
+// Worker is the purpose of the processes that drive the runs of others.
+const Worker = "worker"
+
+// Silent says of a driver that is not heard of until when, a time of day, it has
+// its run nevertheless.
+func Silent(h harness.Holder, until string) string {
+	return strings.TrimSpace(fmt.Sprintf("%s pid %d", h.Purpose, h.PID)) + " is silent: it has the run until " + until + " unless it goes on"
+}
+
 // Same reports whether two holders are the same process. A host that is not
 // told is this one.
 func Same(a, b harness.Holder) bool {

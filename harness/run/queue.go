@@ -223,3 +223,10 @@ type Backend interface {
 	// Close pauses what this process drives and ends the use of the backend.
 	Close(ctx context.Context) error
 }
+
+// Wrester is a [Backend] that takes a run from the process that drives it, which
+// lives and may be stopped or hang. That one's next write is [harness.ErrLost];
+// the run is interrupted until another one goes on with it.
+type Wrester interface {
+	Wrest(ctx context.Context, id harness.RunID) error
+}

@@ -122,6 +122,26 @@ func (b *queueBackend) Resume(ctx context.Context, id harness.RunID, how harness
 	return b.goOn(ctx, x, here && !ends(how))
 }
 
+// forceful is a [Queue] that gives a run also if a living process has it, whose
+// next write is [harness.ErrLost] then.
+type forceful interface {
+	Force(ctx context.Context, id harness.RunID, h harness.Holder) (Claim, error)
+}
+
+// Wrest implements [Wrester].
+func (b *queueBackend) Wrest(ctx context.Context, id harness.RunID) error {
+	q, ok := b.Queue.(forceful)
+	if !ok {
+		return fmt.Errorf("take run %s from its driver: %w", id, errors.ErrUnsupported)
+	}
+	c, err := q.Force(ctx, id, b.d.o.Holder)
+	if err != nil {
+		return fmt.Errorf("take run %s from its driver: %w", id, err)
+	}
+	// What was under way stays in doubt: whoever takes the run next is to know.
+	return b.d.release(ctx, c, "")
+}
+
 // resume stores how a claimed run goes on or ends.
 func (b *queueBackend) resume(ctx context.Context, x *drive, how harness.ResumeHow, here bool) error {
 	if x.job.Run.Status.Closed() {

@@ -28,12 +28,18 @@ func (a *app) runsOn() []*cobra.Command {
 			ValidArgsFunction: a.completeRun,
 		}
 		force := false
-		if c.how == harness.ResumeDrop {
+		switch c.how {
+		case harness.ResumeDrop:
 			cmd.Flags().BoolVar(&force, "force", false, "also if what keeps the run cannot be reached: what it did there is lost then")
+		case harness.ResumeContinue:
+			cmd.Flags().BoolVar(&force, "force", false, "also if a process that is stopped or hangs has the run: it can write nothing more of it then")
 		}
 		cmd.RunE = runner(func(ctx context.Context, args []string) error {
-			if force {
+			switch {
+			case force && c.how == harness.ResumeDrop:
 				return a.abandon(ctx, args[0])
+			case force:
+				return a.wrest(ctx, args[0])
 			}
 			return a.goOn(ctx, args[0], c.how)
 		})

@@ -81,6 +81,14 @@ type tabled struct {
 	versioned
 }
 
+// Wrest implements [run.Wrester].
+func (t tabled) Wrest(ctx context.Context, id harness.RunID) error {
+	if w, ok := t.Backend.(run.Wrester); ok {
+		return w.Wrest(ctx, id)
+	}
+	return fmt.Errorf("take run %s from its driver: %w", id, errors.ErrUnsupported)
+}
+
 // Worker returns what drives the runs that others leave in the engine of a setup.
 // spare is what calls for runs of other stores than w's are held against.
 func (p *Start) Worker(ctx context.Context, setup cli.Setup, w cli.WorkerSetup, natives []Native, spare Native) (cli.Worker, error) {

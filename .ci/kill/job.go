@@ -213,7 +213,7 @@ func (j *job) recover(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	at, busy := time.Now(), time.Time{}
-	for {
+	for tries := 0; ; {
 		s, err := j.after(ctx, at)
 		if err != nil {
 			return fmt.Errorf("it does not come to an end: %w (%+v)", err, s.runs[j.id])
@@ -238,7 +238,10 @@ func (j *job) recover(ctx context.Context) error {
 			_, err = j.output(ctx, "resume-"+j.id, "runs", "resume", r.ID)
 		}
 		if !j.forgiven(err) {
-			return err
+			// A server that is busy is asked again, as a person would.
+			if tries++; tries > 2 {
+				return err
+			}
 		}
 		at = time.Now()
 		rests(ctx, 100*time.Millisecond)

@@ -197,6 +197,10 @@ func rests(ctx context.Context, d time.Duration) {
 	}
 }
 
+// reused is how long after a lease the number of a dead process may be that of a
+// new one. A run that is the dead one's for longer was told of before.
+const reused = 10 * time.Second
+
 // tell takes a list, and notes who is said to drive and is dead.
 func (y *yard) tell(at time.Time, runs []listed) {
 	y.mu.Lock()
@@ -209,7 +213,12 @@ func (y *yard) tell(at time.Time, runs []listed) {
 		if !r.driven() {
 			continue
 		}
-		if died, ok := y.dead[r.Worker.PID]; ok && at.After(died) && !y.outage(died, at) {
+		died, ok := y.dead[r.Worker.PID]
+		switch {
+		case !ok:
+		case at.Sub(died) > y.lease+reused:
+			delete(y.dead, r.Worker.PID) // another process has the number by now
+		case at.After(died) && !y.outage(died, at):
 			y.orphans = max(y.orphans, at.Sub(died))
 		}
 	}

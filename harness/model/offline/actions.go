@@ -128,6 +128,9 @@ func lookingBack(query string) intent {
 		tool: historyTool, args: []argument{given(query, "query", "text")},
 		without: "I cannot look that up: the tool `search_history` is not on offer here (memory may be turned off with `--no-memory`).",
 		answer: func(r harness.ToolResult) string {
+			if r.Failed {
+				return shown("", "The conversations were not searched:")(r)
+			}
 			if hits, ok := found(r); ok {
 				return "This was said, word for word:\n\n" + hits + "\n\nI only searched; a real model would answer from it."
 			}

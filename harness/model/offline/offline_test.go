@@ -209,6 +209,19 @@ func TestHistoryIsSearchedToo(t *testing.T) {
 	}
 }
 
+func TestASearchThatFailedIsNotOneThatFoundNothing(t *testing.T) {
+	t.Parallel()
+	call := harness.ToolCall{ID: "1", Name: "search_history"}
+	_, text := askModel(t, model.Request{Tools: remembering, Messages: []harness.Message{
+		harness.UserText("search history for tea"),
+		{Role: harness.RoleAssistant, Parts: []harness.Part{{Kind: harness.PartCall, Call: &call}}},
+		{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "1", Text: "they are elsewhere", Failed: true}}}},
+	}})
+	if !strings.Contains(text, "were not searched") || !strings.Contains(text, "they are elsewhere") {
+		t.Errorf("%q", text)
+	}
+}
+
 func TestSeveralRequestsAreOneReply(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{

@@ -179,6 +179,18 @@ func TestARunWhoseWorkerDiedWaitsForAnother(t *testing.T) {
 	})
 }
 
+func TestARunThatAWorkerTookLateWaitsForNone(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		a := talk(w)
+		r := a.Put(harness.Run{ID: "r1", Session: "talk", Status: harness.RunRunning, Waits: "no worker has taken it"})
+		d := elsewhere(w, a, "talk", 100).Wait(time.Second)
+		r.Tell(harness.Event{Type: harness.EventUnclaimed, Text: "no worker has taken it"})
+		d.Wait(100 * time.Millisecond).Shows("waiting for a worker")
+		r.Set(func(r *harness.Run) { r.Worker, r.Waits = &worker, "" })
+		d.Wait(3*time.Second).Shows("driven by worker pid 12 on box").Hides("waiting for a worker", "no worker")
+	})
+}
+
 func TestWhatWaitsElsewhereIsDecidedInTheChat(t *testing.T) {
 	for name, c := range map[string]struct {
 		pending harness.Pending

@@ -271,7 +271,9 @@ const (
 func (m Model) drivenBy(run harness.Run) Model {
 	t, who := &m.turn, standing.Driven(run, m.deps.Holder)
 	if run.Worker != nil {
-		t.unclaimed = ""
+		if t.unclaimed != "" {
+			t.unclaimed, t.live.now = "", ""
+		}
 		t.silent.chat = run.Worker.Purpose != standing.Worker
 	}
 	ends := m.deps.Now().Add(run.Held)

@@ -65,8 +65,9 @@ func newDriver(o DriverOptions) *driver {
 	return &driver{o: o, told: new(agent.Told), drives: map[harness.RunID]*drive{}}
 }
 
-// open reads a run that this process has claimed. from is when it asked for the
-// claim. Whatever the error, the claim is left to the caller.
+// open reads a run that this process has claimed, and renews the claim until the run
+// is driven to its end or released. from is when it asked for the claim. Whatever the
+// error, the claim is left to the caller.
 func (d *driver) open(ctx context.Context, c Claim, from time.Time) (*drive, error) {
 	x := &drive{
 		d: d, claim: c, afresh: c.Broken, over: make(chan struct{}), left: make(chan struct{}),
@@ -100,6 +101,7 @@ func (d *driver) open(ctx context.Context, c Claim, from time.Time) (*drive, err
 		Live: d.live.Add,
 	})
 	x.local.told = d.told
+	x.hold(ctx)
 	return x, nil
 }
 

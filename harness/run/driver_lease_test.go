@@ -1,12 +1,15 @@
 package run_test
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"cairn/harness"
+	"cairn/harness/agent"
 	"cairn/harness/run"
 	"cairn/storage/postgres/pgtest"
 )
@@ -33,6 +36,29 @@ func TestToolMayTakeLongerThanTheLease(t *testing.T) {
 	o.status("r", harness.RunCompleted)
 	if got := o.lines("begun"); len(got) != 1 || len(o.lines("effects")) != 2 || strings.Contains(o.kinds("r"), "resumed") {
 		t.Errorf("the tools began %q and left %q: %s", got, o.lines("effects"), o.kinds("r"))
+	}
+}
+
+// Getting ready, such as to connect to servers of tools, may take longer than the
+// lease, too, and nobody takes the run meanwhile.
+func TestGettingReadyMayTakeLongerThanTheLease(t *testing.T) {
+	t.Parallel()
+	o := leased(t, yard{Turns: [][]string{{"pay"}}})
+	o.submit("r")
+	var ready atomic.Int32
+	slow := func(w *run.WorkerOptions) {
+		steps := w.Steps
+		w.Steps = func(ctx context.Context, j run.Job, c run.Carried) (agent.Steps, error) {
+			ready.Add(1)
+			time.Sleep(3 * o.lease())
+			return steps(ctx, j, c)
+		}
+	}
+	first, _ := o.work(slow)
+	second, _ := o.work(slow)
+	o.status("r", harness.RunCompleted)
+	if a, b := first.Status(), second.Status(); a.Lost+b.Lost != 0 || ready.Load() != 1 || strings.Contains(o.kinds("r"), "resumed") {
+		t.Errorf("%d got ready; they tell %+v and %+v, the run %s", ready.Load(), a, b, o.kinds("r"))
 	}
 }
 

@@ -46,6 +46,8 @@ type drive struct {
 	// asking says that what was asked of the driver is being done.
 	asking atomic.Bool
 
+	// letGo ends renewing the claim and waits for that.
+	letGo func()
 	// end is how it ended, once it is over.
 	end drivenEnd
 }
@@ -56,6 +58,24 @@ type drivenEnd struct {
 	lost    bool
 	refused string
 	err     error
+}
+
+// hold renews the claim from now on, also while the parts that carry out the run are
+// got ready: connecting to servers of tools may take longer than a lease.
+func (x *drive) hold(ctx context.Context) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var keeping sync.WaitGroup
+	keeping.Go(func() { x.keep(ctx) })
+	x.letGo = func() {
+		stop()
+		keeping.Wait()
+	}
+}
+
+// release gives the run back.
+func (x *drive) release(ctx context.Context, refused string) error {
+	x.letGo()
+	return x.d.release(ctx, x.claim, refused)
 }
 
 // prepare makes the parts that carry out the run.
@@ -83,17 +103,13 @@ func (x *drive) prepare(ctx context.Context) (err error) {
 
 // run drives the run until it rests, is left or lost, and gives it back.
 func (x *drive) run(ctx context.Context) {
-	kept, stop := context.WithCancel(ctx)
-	var keeping sync.WaitGroup
-	keeping.Go(func() { x.keep(kept) })
 	x.end = x.carry(ctx)
 	x.settle(ctx)
-	stop()
-	keeping.Wait()
+	x.letGo()
 	if x.end.lost || x.end.err != nil && x.end.refused == "" {
 		return // it is another's, or broken: whoever takes it next is to know
 	}
-	if err := x.d.release(ctx, x.claim, x.end.refused); err != nil {
+	if err := x.release(ctx, x.end.refused); err != nil {
 		x.log.Warn("give a run back", slog.String("error", err.Error()))
 	}
 }

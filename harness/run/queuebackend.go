@@ -63,7 +63,7 @@ func (b *queueBackend) unfit(ctx context.Context, x *drive, err error) {
 			refused = ""
 		}
 	}
-	if e := b.d.release(ctx, x.claim, refused); e != nil {
+	if e := x.release(ctx, refused); e != nil {
 		x.log.Warn("give a run back", slog.String("error", e.Error()))
 	}
 }
@@ -186,7 +186,7 @@ func (b *queueBackend) giveBack(ctx context.Context, x *drive, why error) error 
 	if errors.Is(why, ErrUnfit) {
 		refused = why.Error()
 	}
-	return b.d.release(ctx, x.claim, refused)
+	return x.release(ctx, refused)
 }
 
 // goOn drives a claimed run here, or leaves it to whoever takes it next.
@@ -195,7 +195,7 @@ func (b *queueBackend) goOn(ctx context.Context, x *drive, here bool) error {
 		b.d.start(ctx, x)
 		return nil
 	}
-	if err := b.d.release(ctx, x.claim, ""); err != nil {
+	if err := x.release(ctx, ""); err != nil {
 		x.log.Warn("give a run back", slog.String("error", err.Error()))
 	}
 	return nil

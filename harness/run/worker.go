@@ -154,9 +154,9 @@ func (w *Worker) next(ctx context.Context) (time.Duration, error) {
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
-		return 0, w.d.release(ctx, c, "")
+		return 0, w.giveBack(ctx, c, x, "")
 	case x != nil || final(err) || errors.Is(err, loop.ErrUnknownRecord):
-		return w.refuse(ctx, c, err)
+		return w.refuse(ctx, c, x, err)
 	default:
 		w.trouble(err.Error())
 		return w.o.Idle, w.d.release(ctx, c, "")
@@ -178,18 +178,26 @@ func (w *Worker) skipped(now time.Time) []harness.RunID {
 
 // refuse gives a run back that this worker cannot drive, and says why. The next one
 // is looked for at once.
-func (w *Worker) refuse(ctx context.Context, c Claim, why error) (time.Duration, error) {
+func (w *Worker) refuse(ctx context.Context, c Claim, x *drive, why error) (time.Duration, error) {
 	w.trouble("")
 	w.o.Logger.Info("run refused", slog.String("run", string(c.Run)), slog.String("reason", why.Error()))
 	w.mu.Lock()
 	w.status.Refused++
 	w.skip[c.Run] = w.o.Now().Add(w.o.Refused)
 	w.mu.Unlock()
-	if err := w.d.release(ctx, c, why.Error()); err != nil {
+	if err := w.giveBack(ctx, c, x, why.Error()); err != nil {
 		w.o.Logger.Warn("give a run back", slog.String("run", string(c.Run)), slog.String("error", err.Error()))
 		return w.o.Idle, err
 	}
 	return 0, nil
+}
+
+// giveBack releases a claimed run; x is nil if it could not be read.
+func (w *Worker) giveBack(ctx context.Context, c Claim, x *drive, refused string) error {
+	if x == nil {
+		return w.d.release(ctx, c, refused)
+	}
+	return x.release(ctx, refused)
 }
 
 // count waits until a run is driven no more and counts how it ended.

@@ -3,6 +3,7 @@ package sqljournal
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,12 +78,7 @@ func (q *Queue) jobs(ctx context.Context, tx Tx, rest string, args []any) ([]run
 	if err != nil {
 		return nil, err
 	}
-	for i := range jobs {
-		if err := q.waits(ctx, tx, &jobs[i].Run); err != nil {
-			return nil, err
-		}
-	}
-	return jobs, nil
+	return jobs, q.waits(ctx, tx, jobs)
 }
 
 // job reads a run from a row.
@@ -127,26 +123,55 @@ func (q *Queue) job(rows Rows) (run.Job, error) {
 	return j, nil
 }
 
-// waits fills in why a run that is to go on is driven by nobody.
-func (q *Queue) waits(ctx context.Context, tx Tx, r *harness.Run) error {
-	if r.Status != harness.RunRunning || r.Worker != nil {
-		return nil
+// Of how many runs it is asked at once why they wait, and how many reasons are told
+// of each.
+const (
+	waitsAtOnce = 500
+	waitsTold   = 3
+)
+
+// waits fills in why runs that are to go on are driven by nobody.
+func (q *Queue) waits(ctx context.Context, tx Tx, jobs []run.Job) error {
+	var free []*harness.Run
+	for i := range jobs {
+		if r := &jobs[i].Run; r.Status == harness.RunRunning && r.Worker == nil {
+			free = append(free, r)
+		}
 	}
-	var reasons []string
-	err := q.each(ctx, tx, `SELECT reason FROM refusals WHERE run = ? ORDER BY at DESC, reason LIMIT 3`, []any{string(r.ID)}, func(rows Rows) error {
-		var reason string
-		err := rows.Scan(&reason)
-		reasons = append(reasons, reason)
+	for some := range slices.Chunk(free, waitsAtOnce) {
+		reasons, err := q.refusals(ctx, tx, some)
+		if err != nil {
+			return err
+		}
+		for _, r := range some {
+			switch r.Waits = strings.Join(reasons[string(r.ID)], "; "); {
+			case r.Waits != "":
+			case r.Interrupted:
+				r.Waits = orphaned
+			default:
+				r.Waits = unclaimed
+			}
+		}
+	}
+	return nil
+}
+
+// refusals are the last reasons for which runs were given back, the newest first.
+func (q *Queue) refusals(ctx context.Context, tx Tx, runs []*harness.Run) (map[string][]string, error) {
+	args := make([]any, 0, len(runs))
+	for _, r := range runs {
+		args = append(args, string(r.ID))
+	}
+	reasons := map[string][]string{}
+	err := q.each(ctx, tx, `SELECT run, reason FROM refusals WHERE run IN (?`+strings.Repeat(", ?", len(runs)-1)+`) ORDER BY at DESC, reason`, args, func(rows Rows) error {
+		var id, reason string
+		err := rows.Scan(&id, &reason)
+		if len(reasons[id]) < waitsTold {
+			reasons[id] = append(reasons[id], reason)
+		}
 		return err
 	})
-	switch r.Waits = strings.Join(reasons, "; "); {
-	case r.Waits != "":
-	case r.Interrupted:
-		r.Waits = orphaned
-	default:
-		r.Waits = unclaimed
-	}
-	return err
+	return reasons, err
 }
 
 // Read implements [run.Jobs].

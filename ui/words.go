@@ -58,6 +58,8 @@ func Words(err error) string {
 		return stale(err)
 	case errors.Is(err, harness.ErrClosed):
 		return "cairn is closing; start it again to go on."
+	case ofEngine(err):
+		return sentence(err.Error())
 	case errors.Is(err, harness.ErrNewer):
 		return sentence(err.Error() + "; use that cairn, or another store with --dir")
 	case errors.Is(err, harness.ErrForeign):
@@ -74,6 +76,12 @@ func Words(err error) string {
 		return sentence("That took too long and was given up: " + err.Error())
 	}
 	return sentence(err.Error())
+}
+
+// ofEngine reports whether an engine outside of the store is foreign, newer or damaged.
+func ofEngine(err error) bool {
+	return standing.OfEngine(err.Error()) &&
+		(errors.Is(err, harness.ErrNewer) || errors.Is(err, harness.ErrForeign) || errors.Is(err, harness.ErrDamaged))
 }
 
 // stale says that something changed under a person's eyes. What an error says

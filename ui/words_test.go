@@ -34,6 +34,8 @@ func TestEveryErrorIsASentenceThatHelps(t *testing.T) {
 		{fmt.Errorf("append: %w", harness.ErrLost), "Another window took this session over; what you typed is still here."},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), "The disk is full, so this is not saved; free some space and go on."},
 		{fmt.Errorf("open: %w", harness.ErrDamaged), "cairn db check"},
+		{fmt.Errorf("open the runs in /home/ada/runs.db: the file is not one of SQLite; name another: %w", harness.ErrForeign), "name another: " + harness.ErrForeign.Error() + "."},
+		{fmt.Errorf("run r at sqlite:/home/ada/runs.db: %w: move the file aside", harness.ErrDamaged), "move the file aside."},
 		{fmt.Errorf("open: %w", harness.ErrNewer), "--dir"},
 		{fmt.Errorf("start: %w", harness.ErrBusy), "An answer is under way"},
 		{fmt.Errorf("wait: %w", context.DeadlineExceeded), "took too long"},

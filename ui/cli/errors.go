@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"cairn/harness"
+	away "cairn/ui/runs/standing"
 )
 
 // failure is an error that knows its exit code. Its text is a sentence for
@@ -103,6 +104,7 @@ func undoubled(text string) string {
 func hintFor(err error) string {
 	var held *harness.HeldError
 	var out *outputError
+	of := away.OfEngine(err.Error())
 	switch {
 	case errors.As(err, &out):
 		if errors.Is(err, syscall.ENOSPC) {
@@ -119,6 +121,8 @@ func hintFor(err error) string {
 		return "open it again to go on"
 	case errors.Is(err, harness.ErrAwaiting):
 		return "see: cairn runs list --unfinished"
+	case of && (errors.Is(err, harness.ErrNewer) || errors.Is(err, harness.ErrForeign) || errors.Is(err, harness.ErrDamaged)):
+		return "" // it says itself what to do; --dir is another matter
 	case errors.Is(err, harness.ErrNewer):
 		return "it is untouched: use that cairn, or another store with --dir"
 	case errors.Is(err, harness.ErrForeign):

@@ -169,9 +169,20 @@ func (a *app) logToErr() error {
 func logHandler(w io.Writer, objects bool, level slog.Level) slog.Handler {
 	o := &slog.HandlerOptions{Level: level}
 	if objects {
-		return slog.NewJSONHandler(w, o)
+		return slog.NewJSONHandler(escaped{w}, o)
 	}
 	return slog.NewTextHandler(w, o)
+}
+
+// escaped writes JSON with what could drive a terminal as escapes, a line at a time.
+type escaped struct{ to io.Writer }
+
+// Write implements io.Writer.
+func (e escaped) Write(p []byte) (int, error) {
+	if _, err := e.to.Write(escapeControls(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // tellHealth logs how the worker stands when it is asked with a signal, until ctx

@@ -109,6 +109,17 @@ func Unreachable(r harness.Run) string {
 	return r.Engine + " cannot be reached: " + strings.TrimSuffix(r.Unreachable, ".")
 }
 
+// OfEngine reports whether an error's text is about an engine outside of the store:
+// what can be done about the store does not help then.
+func OfEngine(text string) bool {
+	for _, name := range []string{"open the runs in ", "sqlite:", "postgres://", "temporal://"} {
+		if strings.Contains(text, name) {
+			return true
+		}
+	}
+	return false
+}
+
 // Fetched says what a session was handed over of runs that engines kept. It is
 // empty if that is nothing.
 func Fetched(f harness.Fetched, engines []string) string {

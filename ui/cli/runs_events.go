@@ -9,7 +9,6 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/run"
-	"cairn/ui/render"
 )
 
 // followEvery is how often a run is looked at that nobody tells of.
@@ -28,7 +27,7 @@ func (a *app) runsEvents() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use: "events RUN", Short: "Print what happened in a run, and follow it",
-		Long: "Print what happened in a run, step by step as it is on disk; with --json the events of: cairn help events, one a line.\n\nEach has a number. Who was cut off goes on with --after and the last one that was printed, and misses nothing.",
+		Long: "Print what happened in a run, step by step as it is on disk; with --json the events of: cairn help events, one a line.\n\nEach has a number. Who was cut off goes on with --after and the last one that was printed, and misses nothing.\n\nWith --follow also the text of an answer is printed while it streams, as far as it is on disk; the step with the whole answer comes after it.",
 		Args: exactly(1, "the id of a run"), ValidArgsFunction: a.completeRun,
 	}
 	cmd.Flags().IntVar(&after, "after", 0, "begin after entry `N`")
@@ -41,16 +40,21 @@ func (a *app) runsEvents() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		t := trail{app: a, src: src, after: after}
+		defer t.endLine()
 		for {
 			r, err := src.get(ctx)
 			if err != nil {
 				return fmt.Errorf("read run %s: %w", args[0], err)
 			}
-			if after, err = a.printEvents(ctx, src, r, after); err != nil {
+			if err := t.entries(ctx, r); err != nil {
 				return err
 			}
 			if !follow || r.Status.Closed() {
 				return nil
+			}
+			if err := t.streamed(r); err != nil {
+				return err
 			}
 			select {
 			case _, more := <-src.changes:
@@ -122,32 +126,4 @@ func storeSource(ctx context.Context, st Store, id harness.RunID) runSource {
 		} // else it is looked at now and then
 	}
 	return src
-}
-
-// printEvents prints what a run did after an entry, and returns the last one.
-func (a *app) printEvents(ctx context.Context, src runSource, r harness.Run, after int) (int, error) {
-	if r.Cursor <= after {
-		return after, nil
-	}
-	entries, err := src.read(ctx)
-	if err != nil || len(entries) == 0 {
-		return after, err
-	}
-	last := max(entries[len(entries)-1].Seq, after)
-	if !a.flags.json {
-		steps, err := stepsOf(entries)
-		for _, s := range steps {
-			if s.Seq > after {
-				a.out.line("%3d  %s  %s", s.Seq, a.when(s.At), render.SafeLine(s.Text))
-			}
-		}
-		return last, err
-	}
-	events, err := run.EventsOf(r, entries, after)
-	for _, e := range events {
-		if err := a.out.object(e); err != nil {
-			return last, err
-		}
-	}
-	return last, err
 }

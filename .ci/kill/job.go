@@ -32,6 +32,9 @@ type job struct {
 	// run and events are what the process that began the run told.
 	run    string
 	events []event
+	// kept says that the engine was not given the run, and that its message is
+	// stored: resuming it tries again.
+	kept bool
 }
 
 func (j *job) talk() *talk { return j.mock.talk(j.id) }
@@ -113,7 +116,10 @@ func (j *job) killOnce(ctx context.Context) error {
 	}
 	err = cmd.Wait()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.Exited() && exit.ExitCode() != 5 {
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() == 1 && strings.Contains(words.String(), "resume it to try again"):
+		j.kept = true
+	case errors.As(err, &exit) && exit.Exited() && exit.ExitCode() != 5:
 		return fmt.Errorf("the run's process ended with %d: %s", exit.ExitCode(), words)
 	}
 	return nil

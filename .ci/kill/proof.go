@@ -191,6 +191,10 @@ func (y *yard) kills(ctx context.Context, p plan, note func(row)) {
 // finish recovers a run and judges it. One that was killed before anything was
 // promised need not be there.
 func (j *job) finish(ctx context.Context, o *score) {
+	if j.kept {
+		j.finishAway(ctx, o)
+		return
+	}
 	if err := j.recover(ctx); err != nil {
 		o.fault(j, "%v", err)
 		return
@@ -241,7 +245,8 @@ func (y *yard) restarts(ctx context.Context, p plan) row {
 		}
 	}
 	going, stop := context.WithCancel(ctx)
-	var all score
+	var begun []*job
+	var o score
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for w := range y.side {
@@ -251,25 +256,31 @@ func (y *yard) restarts(ctx context.Context, p plan) row {
 			r := rand.New(rand.NewSource(y.seed + int64(w)))
 			for i := 0; going.Err() == nil; i++ {
 				j := &job{yard: y, id: fmt.Sprintf("restart-%d-%d", w, i), place: "streaming", left: w%2 == 0, rand: r}
-				o := j.undisturbed(ctx)
+				one := j.undisturbed(ctx)
 				mu.Lock()
-				all.add(o)
+				begun = append(begun, j)
+				o.add(one)
 				mu.Unlock()
 			}
 		}()
 	}
-	var o score
-	for i := 0; i < p.restarts && ctx.Err() == nil; i++ {
-		rests(ctx, 2*time.Second+time.Duration(rand.New(rand.NewSource(y.seed+int64(i))).Int63n(int64(3*time.Second))))
-		if err := y.outageOnce(ctx); err != nil {
-			o.faults = append(o.faults, "the server: "+err.Error())
-			break
-		}
-		o.kills++
+	var broken error
+	restarts := 0
+	for ; restarts < p.restarts && broken == nil && ctx.Err() == nil; restarts++ {
+		rests(ctx, 2*time.Second+time.Duration(rand.New(rand.NewSource(y.seed+int64(restarts))).Int63n(int64(3*time.Second))))
+		broken = y.outageOnce(ctx)
 	}
 	stop()
 	wg.Wait()
-	o.add(all)
+	if broken != nil {
+		o.faults = append(o.faults, "the server: "+broken.Error())
+	}
+	o.kills = restarts
+	// Now that it stays, what they left can be looked at.
+	o.add(y.each(ctx, len(begun), func(ctx context.Context, i int, _ *rand.Rand) (o score) {
+		begun[i].finishAway(ctx, &o)
+		return o
+	}))
 	return y.row(p, "server restarts", o)
 }
 
@@ -297,12 +308,11 @@ func (j *job) undisturbed(ctx context.Context) (o score) {
 	}
 	select {
 	case <-over:
-	case <-time.After(2 * time.Minute):
+	case <-time.After(2 * patience):
 		o.fault(j, "its process does not end")
 		_ = cmd.Process.Kill()
 	}
 	_ = cmd.Wait() // how it ended is seen in what it left
-	j.finishAway(ctx, &o)
 	return o
 }
 

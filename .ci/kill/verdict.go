@@ -59,7 +59,7 @@ func (j *job) held(ctx context.Context, o *score) {
 
 func (j *job) journal(ctx context.Context, args ...string) (steps, error) {
 	var got steps
-	out, err := j.output(ctx, "show", args...)
+	out, err := j.shows(ctx, args...)
 	if err == nil {
 		err = json.Unmarshal(out, &got)
 	}
@@ -69,6 +69,17 @@ func (j *job) journal(ctx context.Context, args ...string) (steps, error) {
 		}
 	}
 	return got, err
+}
+
+// shows looks at what is there. A server that has too much to do is asked again.
+func (j *job) shows(ctx context.Context, args ...string) (out []byte, err error) {
+	for range 3 {
+		if out, err = j.output(ctx, "show", args...); err == nil {
+			return out, nil
+		}
+		rests(ctx, time.Second)
+	}
+	return nil, err
 }
 
 func (s *score) fault(j *job, format string, args ...any) {
@@ -82,7 +93,7 @@ func (j *job) judge(ctx context.Context, o *score) {
 		o.fault(j, "the session does not go on: %v: %s", err, out)
 		return
 	}
-	raw, err := j.output(ctx, "show", "sessions", "show", "--json", j.id)
+	raw, err := j.shows(ctx, "sessions", "show", "--json", j.id)
 	var got shown
 	if err == nil {
 		err = json.Unmarshal(raw, &got)

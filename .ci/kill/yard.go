@@ -249,8 +249,8 @@ func (y *yard) after(ctx context.Context, at time.Time) (snapshot, error) {
 		}
 		select {
 		case <-next:
-		case <-time.After(time.Minute):
-			return s, errors.New("the runs cannot be listed for a minute")
+		case <-time.After(patience):
+			return s, fmt.Errorf("the runs cannot be listed for %v", patience)
 		case <-ctx.Done():
 			return s, ctx.Err()
 		}

@@ -13,7 +13,8 @@
 // wait on a queue of that machine. What is larger than 64 KiB is kept apart at the
 // address blobs, one of package bucket, which all who use the runs must reach: a
 // directory of this machine if it is not named. A key for the server is taken from
-// the environment, TEMPORAL_API_KEY, and stands nowhere else.
+// the environment, TEMPORAL_API_KEY, and stands nowhere else; it is sent over TLS
+// only, so the connection is encrypted then without tls=true.
 package temporal
 
 import (
@@ -119,8 +120,12 @@ type Backend struct {
 	order []harness.RunID
 	// driven are what is under way here.
 	driven map[harness.RunID][]*stopper
-	// fresh are runs that were submitted here and may not be in lists yet.
-	fresh []harness.RunID
+	// fresh are runs that were submitted here and may not be in lists yet, with when
+	// that was.
+	fresh map[harness.RunID]time.Time
+	// fetched is up to which entry the sessions were said to have open runs, of
+	// which their workflows know only now and then.
+	fetched map[harness.RunID]int
 	// pruned are runs that this process removed; the server may show them for a
 	// while.
 	pruned map[harness.RunID]bool
@@ -132,7 +137,8 @@ var _ run.Backend = (*Backend)(nil)
 // place is what an address says.
 type place struct {
 	hostPort, namespace, queue, blobs string
-	tls                               bool
+	// tls asks for an encrypted connection, plain for one that is not.
+	tls, plain bool
 }
 
 func parse(address string) (place, error) {
@@ -161,7 +167,9 @@ func parse(address string) (place, error) {
 	}
 	p.queue, p.blobs = cmp.Or(query.Get("queue"), DefaultQueue), query.Get("blobs")
 	switch query.Get("tls") {
-	case "", "false":
+	case "":
+	case "false":
+		p.plain = true
 	case "true":
 		p.tls = true
 	default:
@@ -195,6 +203,8 @@ func open(ctx context.Context, address string, o Options) (*Backend, error) {
 	if at.blobs == "" && o.Blobs == "" {
 		return nil, fmt.Errorf("%w: temporal:// needs a place for large payloads: add blobs=ADDRESS", run.ErrAddress)
 	}
+	// All backends of a process share it.
+	worker.SetStickyWorkflowCacheSize(maxCached)
 	kept, err := openBlobs(ctx, cmp.Or(at.blobs, o.Blobs))
 	if err != nil {
 		return nil, err
@@ -202,6 +212,7 @@ func open(ctx context.Context, address string, o Options) (*Backend, error) {
 	b := &Backend{
 		o: o, at: at, blobs: kept, queue: at.queue + "-here-" + harness.NewID(),
 		knows: map[harness.RunID]*knowledge{}, driven: map[harness.RunID][]*stopper{}, pruned: map[harness.RunID]bool{},
+		fresh: map[harness.RunID]time.Time{}, fetched: map[harness.RunID]int{},
 		converter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{kept}),
 	}
 	if b.client, err = b.dial(ctx); err != nil {
@@ -219,16 +230,24 @@ func open(ctx context.Context, address string, o Options) (*Backend, error) {
 // stuck. Reading a large run takes a while on a busy machine.
 const stuckAfter = 30 * time.Second
 
+// maxCached bounds the workflows that a process keeps in memory, with all their
+// entries. One more is read again from its history when it is needed.
+const maxCached = 200
+
 func (b *Backend) dial(ctx context.Context) (client.Client, error) {
 	o := client.Options{
 		HostPort: b.at.hostPort, Namespace: b.at.namespace, Identity: b.identity(),
 		DataConverter: workflow.DataConverterWithoutDeadlockDetection(b.converter),
 		Logger:        sdklog.NewStructuredLogger(quiet(b.o.Logger)),
 	}
-	if b.at.tls {
+	key := os.Getenv("TEMPORAL_API_KEY")
+	if b.at.tls || key != "" && !b.at.plain {
 		o.ConnectionOptions.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	if key := os.Getenv("TEMPORAL_API_KEY"); key != "" {
+	if key != "" {
+		if b.at.plain {
+			return nil, fmt.Errorf("%w: the key of TEMPORAL_API_KEY is sent over TLS only; leave tls=false out, or unset the key", run.ErrAddress)
+		}
 		o.Credentials = client.NewAPIKeyStaticCredentials(key)
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialWithin)
@@ -272,14 +291,15 @@ func (p place) host(name string) string { return p.queue + "-host-" + name }
 // itself: more than they have, because what waits too long goes to others.
 const ownActivities = 256
 
-// activities returns a worker of this process for the activities on a task queue.
-func (b *Backend) activities(queue string, concurrency int) worker.Worker {
+// activities returns a worker of this process for the activities on a task queue,
+// which count what becomes of them if t is not nil.
+func (b *Backend) activities(queue string, concurrency int, t *tally) worker.Worker {
 	w := worker.New(b.client, queue, worker.Options{
 		DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: concurrency, Identity: b.identity(),
 		MaxHeartbeatThrottleInterval: signEvery, DefaultHeartbeatThrottleInterval: signEvery,
 		WorkerStopTimeout: b.o.Grace + stopMargin,
 	})
-	h := hands{b, b.o.Steps}
+	h := hands{b, b.o.Steps, t}
 	w.RegisterActivityWithOptions(h.work, activity.RegisterOptions{Name: stepType})
 	w.RegisterActivityWithOptions(h.work, activity.RegisterOptions{Name: toolType})
 	return w
@@ -304,7 +324,7 @@ func (b *Backend) driveHere(here bool) (string, error) {
 	case b.here != nil:
 		return b.queue, nil
 	}
-	w := b.activities(b.queue, ownActivities)
+	w := b.activities(b.queue, ownActivities, nil)
 	if err := w.Start(); err != nil {
 		return "", fmt.Errorf("temporal: %w", err)
 	}

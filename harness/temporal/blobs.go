@@ -2,6 +2,8 @@ package temporal
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -69,6 +71,9 @@ func (b *blobs) putArtifact(ctx context.Context, data []byte) error {
 }
 
 func (b *blobs) artifact(ctx context.Context, name string) ([]byte, error) {
+	if !named(name) {
+		return nil, fmt.Errorf("artifact %.64q is the name of none: %w", name, harness.ErrNotFound)
+	}
 	data, err := b.store.Get(ctx, artifactFolder+name)
 	switch {
 	case err != nil:
@@ -91,7 +96,16 @@ func (b *blobs) put(ctx context.Context, data []byte) (name string, err error) {
 	return name, nil
 }
 
+// named reports whether a name, which others wrote, can be one of the store.
+func named(name string) bool {
+	data, err := hex.DecodeString(name)
+	return err == nil && len(data) == sha256.Size
+}
+
 func (b *blobs) get(ctx context.Context, name string) ([]byte, error) {
+	if !named(name) {
+		return nil, fmt.Errorf("the part %.64q of the run: %w", name, harness.ErrDamaged)
+	}
 	b.mu.Lock()
 	data, ok := b.kept[payloadFolder+name]
 	b.mu.Unlock()

@@ -54,19 +54,31 @@ func (b *Backend) Submit(ctx context.Context, s run.Submission) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.fresh = append(b.fresh, id)
+	b.fresh[id] = b.o.Now()
 	return nil
 }
 
+// updateWithin is how long a workflow may take to change its run: more than a
+// server needs to give a worker up that went silent.
+const updateWithin = 2 * time.Minute
+
+// errSilent means that a workflow does not do anything.
+var errSilent = errors.New("its workflow does not answer; see what the server says of it")
+
 // update has the workflow of a run change it, and returns when that is stored.
 func (b *Backend) update(ctx context.Context, op string, id harness.RunID, name string, arg any) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, updateWithin+b.o.Lease, errSilent)
+	defer cancel()
 	h, err := b.client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		WorkflowID: workflowID(id), UpdateName: name, Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err == nil {
 		err = h.Get(ctx, nil)
 	}
-	if err != nil {
+	switch {
+	case err != nil && errors.Is(context.Cause(ctx), errSilent):
+		return fmt.Errorf("%s run %s: %w", op, id, errSilent)
+	case err != nil:
 		return failed(op, id, err)
 	}
 	return nil
@@ -185,7 +197,9 @@ func (b *Backend) Ask(ctx context.Context, id harness.RunID, a run.Ask) error {
 	case !d.open:
 		return nil
 	}
-	err = b.update(ctx, "ask", id, toAsk, asking{a})
+	ctx, cancel := d.patience(ctx)
+	defer cancel()
+	err = d.explain(b.update(ctx, "ask", id, toAsk, asking{a}))
 	switch {
 	case errors.Is(err, errEnded):
 		return nil
@@ -206,8 +220,10 @@ func (b *Backend) stop(id harness.RunID) {
 	}
 }
 
-// Acknowledge implements [run.Jobs]. While a run goes on it is noted only now and
-// then, because each time takes some of the events that its history may have.
+// Acknowledge implements [run.Jobs]. While a run goes on its workflow notes that
+// only every 50 entries, because each time takes some of the events that its history
+// may have: until then other processes count entries as not fetched that the session
+// has. This process does not.
 func (b *Backend) Acknowledge(ctx context.Context, id harness.RunID, cursor int) error {
 	d, err := b.describe(ctx, id)
 	switch {
@@ -220,11 +236,41 @@ func (b *Backend) Acknowledge(ctx context.Context, id harness.RunID, cursor int)
 	switch {
 	case err != nil:
 		return err
-	case s.Job.Acknowledged >= cursor, s.Job.Run.Status == harness.RunRunning && cursor-s.Job.Acknowledged < seldom:
+	case s.Job.Acknowledged >= cursor:
+		return nil
+	case s.Job.Run.Status == harness.RunRunning && cursor-s.Job.Acknowledged < seldom:
+		b.confirm(id, cursor)
 		return nil
 	}
-	return b.update(ctx, "acknowledge", id, toAcknowledge, acknowledging{cursor})
+	err = b.update(ctx, "acknowledge", id, toAcknowledge, acknowledging{cursor})
+	if errors.Is(err, harness.ErrNotFound) {
+		// It may have ended just now, because it was acknowledged by another process.
+		if d, e := b.describe(ctx, id); e == nil && !d.open {
+			return nil
+		}
+	}
+	return err
 }
+
+// confirm remembers that the session has entries.
+func (b *Backend) confirm(id harness.RunID, cursor int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.fetched) >= maxFetched {
+		clear(b.fetched)
+	}
+	b.fetched[id] = max(b.fetched[id], cursor)
+}
+
+// confirmed brings a job up to date with what was acknowledged here.
+func (b *Backend) confirmed(j *run.Job) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	j.Acknowledged = max(j.Acknowledged, min(b.fetched[j.Run.ID], j.Run.Cursor))
+}
+
+// maxFetched bounds the runs of which it is remembered what was acknowledged.
+const maxFetched = 1_000
 
 // seldom is how many entries are acknowledged at once of a run that goes on.
 const seldom = 50

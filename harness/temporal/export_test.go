@@ -18,6 +18,24 @@ func (b *Backend) Die() { b.client.Close() }
 // Die is [Backend.Die] of a worker.
 func (w *Worker) Die() { w.b.Die() }
 
+// Cut ends the workflow of a run as an operator does.
+func (b *Backend) Cut(ctx context.Context, id harness.RunID) error {
+	return b.client.TerminateWorkflow(ctx, workflowID(id), "", "by hand")
+}
+
+// Stuck reports whether the task of the workflow of a run fails again and again.
+func (b *Backend) Stuck(ctx context.Context, id harness.RunID) bool {
+	d, err := b.describe(ctx, id)
+	return err == nil && d.stuck
+}
+
+// Fresh is how many runs are looked for besides those in the server's lists.
+func (b *Backend) Fresh() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.fresh)
+}
+
 // RegisterFlow registers the workflow of runs under its name.
 func RegisterFlow(r interface {
 	RegisterWorkflowWithOptions(w any, o workflow.RegisterOptions)

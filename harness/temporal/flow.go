@@ -48,6 +48,10 @@ type ending struct {
 	stop harness.StopReason
 }
 
+// maxHistory is how many bytes the history of a run may have: a server ends a
+// workflow at 50 MiB by itself.
+const maxHistory = 40 << 20
+
 // maxLost is how many workers in a row may die with a step before the run is taken
 // to be what kills them.
 const maxLost = 20
@@ -157,14 +161,15 @@ func (f *flow) stretch(ctx workflow.Context) {
 		if f.afresh {
 			lost = run.LostUsage(f.job.Run, f.state)
 		}
-		f.full = f.full || workflow.GetInfo(ctx).GetCurrentHistoryLength() > f.in.MaxEvents
+		have := workflow.GetInfo(ctx)
+		f.full = f.full || have.GetCurrentHistoryLength() > f.in.MaxEvents || have.GetCurrentHistorySize() > maxHistory
 		switch {
 		case f.end != nil:
 			f.put(ctx, lost, loop.Cancel(f.state, f.job.Run.Partial, f.in.Run.Config.Model, f.end.off, f.end.stop)...)
 		case f.job.Asked == run.AskPause:
 			f.put(ctx, lost, loop.Rested{Status: harness.RunPaused})
 		case f.full:
-			f.put(ctx, lost, f.tooLong())
+			f.put(ctx, lost, f.tooLong(have.GetCurrentHistoryLength()))
 		case len(f.open) > 0:
 			f.tools(ctx)
 		case f.waits():
@@ -184,7 +189,13 @@ func (f *flow) waits() bool {
 }
 
 // tooLong ends a run that has become too long for a workflow.
-func (f *flow) tooLong() loop.Record {
+func (f *flow) tooLong(events int) loop.Record {
+	if events <= f.in.MaxEvents {
+		return loop.Rested{Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{
+			Kind: "history",
+			Text: fmt.Sprintf("this turn has more than %d MiB in its history, more than a workflow should have; send a message to go on in a new one", maxHistory>>20),
+		}}
+	}
 	return loop.Rested{Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{
 		Kind: "history",
 		Text: fmt.Sprintf("this turn has more than %s in its history, more than a workflow should have; send a message to go on in a new one", harness.Count(f.in.MaxEvents, "event")),
@@ -248,13 +259,14 @@ func (f *flow) again(ctx workflow.Context, u harness.Usage) {
 // tools runs the calls that began, at the same time.
 func (f *flow) tools(ctx workflow.Context) {
 	var last []run.Entry
-	doubt := false
+	doubt, deadly := false, false
 	all := workflow.NewWaitGroup(ctx)
 	for _, id := range slices.Clone(f.open) {
 		all.Add(1)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer all.Done()
-			d := f.perform(ctx, &activityRun{name: toolType, call: id, once: !f.repeatable[id]})
+			a := &activityRun{name: toolType, call: id, once: !f.repeatable[id]}
+			d := f.perform(ctx, a)
 			for _, e := range d.Entries {
 				if e.Status == "" {
 					f.append(e)
@@ -262,7 +274,7 @@ func (f *flow) tools(ctx workflow.Context) {
 					last = append(last, e) // the others are still to be heard of
 				}
 			}
-			doubt = doubt || len(d.Entries) == 0
+			doubt, deadly = doubt || len(d.Entries) == 0, deadly || a.lost >= maxLost
 		})
 	}
 	all.Wait(ctx)
@@ -271,6 +283,9 @@ func (f *flow) tools(ctx workflow.Context) {
 	case len(last) > 0:
 		f.append(last[0])
 	case doubt && f.end == nil && f.job.Asked == run.AskNothing:
+		if deadly {
+			f.lost = maxLost
+		}
 		f.again(ctx, harness.Usage{})
 	}
 }

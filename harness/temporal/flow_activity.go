@@ -30,6 +30,8 @@ type activityRun struct {
 	// again; vain counts how often nobody else came.
 	own, back bool
 	vain      int
+	// lost counts the workers that died with it.
+	lost int
 }
 
 // perform runs an activity where the run is driven, and elsewhere if nobody takes
@@ -112,7 +114,7 @@ func (f *flow) outcome(a *activityRun, d done, err error) (again bool, _ done) {
 		if timeout.HasLastHeartbeatDetails() && timeout.LastHeartbeatDetails(&last) == nil {
 			d.Partial = last.partial()
 		}
-		if a.call != "" && !a.once {
+		if a.lost++; a.call != "" && !a.once && a.lost < maxLost {
 			return true, d
 		}
 		return false, done{Gone: true, Partial: d.Partial}
@@ -124,17 +126,21 @@ func (f *flow) outcome(a *activityRun, d done, err error) (again bool, _ done) {
 	}
 }
 
-// broke is what comes of an activity that failed as none should.
+// broke is what comes of an activity that failed as none should. A call that may
+// run again ends the run all the same: it would fail again, without end.
 func (f *flow) broke(a *activityRun, err *temporal.ActivityError) done {
-	if a.call != "" {
+	if a.once {
 		return done{Unknown: true}
 	}
-	text := err.Error()
+	what, text := "the step", err.Error()
+	if a.call != "" {
+		what = "what " + f.state.Call(a.call).Name + " returned"
+	}
 	if app := (*temporal.ApplicationError)(nil); errors.As(err, &app) {
 		text = app.Message()
 	}
 	entries, e := run.EntriesOf(f.job.Run.Updated, harness.Usage{}, loop.Rested{
-		Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{Kind: "worker", Text: "the step could not be stored: " + text},
+		Status: harness.RunFailed, Stop: harness.StopError, Error: &harness.RunError{Kind: "worker", Text: what + " could not be stored: " + text},
 	})
 	if e != nil {
 		panic(e) // it is the loop's own kind

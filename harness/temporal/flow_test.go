@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/log"
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"cairn/harness"
 	"cairn/harness/loop"
@@ -33,6 +34,9 @@ func rehearse(t *testing.T, step, call func(n int, k temporal.Task) (temporal.Do
 	var s testsuite.WorkflowTestSuite
 	s.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	r := &rehearsal{TestWorkflowEnvironment: s.NewTestWorkflowEnvironment(), t: t}
+	// Of the machine's time, and it may be busy.
+	r.SetTestTimeout(time.Minute)
+	r.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 	temporal.RegisterFlow(r)
 	var mu sync.Mutex
 	n := map[string]int{}

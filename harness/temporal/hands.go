@@ -20,6 +20,7 @@ type hands struct {
 	b *Backend
 	// steps are the parts that drive a run.
 	steps func(ctx context.Context, j run.Job, c run.Carried) (agent.Steps, error)
+	tally *tally
 }
 
 // refusedFor is how long a process that cannot drive a run is not offered it
@@ -35,9 +36,10 @@ func (h hands) work(ctx context.Context, t task) (done, error) {
 		return done{Gone: true, Partial: p}, nil
 	}
 	j, err := h.prepare(ctx, t)
+	h.tally.prepared(err)
 	switch {
 	case errors.Is(err, run.ErrUnfit):
-		h.b.o.Logger.Info("refused", slog.String("run", string(t.Run)), slog.String("reason", err.Error()))
+		h.b.o.Logger.Info("run refused", slog.String("run", string(t.Run)), slog.String("reason", err.Error()))
 		text := h.b.o.Holder.String() + ": " + err.Error()
 		return done{}, temporal.NewApplicationErrorWithOptions(text, unfit, temporal.ApplicationErrorOptions{NextRetryDelay: refusedFor})
 	case err != nil:
@@ -54,6 +56,7 @@ func (h hands) work(ctx context.Context, t task) (done, error) {
 	defer h.b.drives(t.Run, j.stop)()
 	h.b.live.Reached(t.Run, t.Cursor)
 	d := j.do(t)
+	h.tally.over(d, j.sink.status(), errors.Is(context.Cause(j.ctx), errLeaving))
 	if d.Stopped || j.sink.status() != harness.RunRunning {
 		h.b.live.End(t.Run)
 	}

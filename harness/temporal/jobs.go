@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -27,16 +28,27 @@ func workflowID(id harness.RunID) string { return idPrefix + string(id) }
 // failed wraps an error of the server about a run.
 func failed(op string, id harness.RunID, err error) error {
 	var missing *serviceerror.NotFound
-	if errors.As(err, &missing) {
+	var stuck *serviceerror.QueryFailed
+	switch {
+	case errors.As(err, &missing):
 		return fmt.Errorf("%s run %s: %w", op, id, harness.ErrNotFound)
+	case errors.As(err, &stuck):
+		return fmt.Errorf("%s run %s: %w: %w", op, id, errStuck, told(err))
 	}
 	return fmt.Errorf("%s run %s: %w", op, id, told(err))
 }
 
+// errStuck means that a workflow cannot go on in the processes that there are.
+var errStuck = errors.New("it cannot be followed here, perhaps because another version of this program began it or went on with it")
+
 // described is what the server itself knows of a run.
 type described struct {
-	job     run.Job
-	open    bool
+	job  run.Job
+	open bool
+	// cut says that the workflow was ended on the server, and not by the run.
+	cut bool
+	// stuck says that its task fails again and again.
+	stuck   bool
 	pending []*workflowpb.PendingActivityInfo
 	runID   string
 }
@@ -51,8 +63,10 @@ func (b *Backend) describe(ctx context.Context, id harness.RunID) (described, er
 	}
 	r := w.RawResponse
 	i := r.GetWorkflowExecutionInfo()
-	d := described{
-		open: i.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, pending: r.GetPendingActivities(), runID: i.GetExecution().GetRunId(),
+	d := described{pending: r.GetPendingActivities(), runID: i.GetExecution().GetRunId()}
+	d.stuck = r.GetPendingWorkflowTask().GetAttempt() >= stuckFrom
+	if d.open, d.cut = ended(i.GetStatus()); d.cut {
+		return d, fmt.Errorf("get run %s: its workflow was ended on the server (%s): %w", id, strings.ToLower(i.GetStatus().String()), harness.ErrNotFound)
 	}
 	if i.GetType().GetName() != flowType {
 		return d, fmt.Errorf("get run %s: it is a workflow of the type %s, which this program does not know: %w", id, i.GetType().GetName(), harness.ErrNewer)
@@ -62,6 +76,36 @@ func (b *Backend) describe(ctx context.Context, id harness.RunID) (described, er
 		return d, fmt.Errorf("get run %s: %w", id, err)
 	}
 	return d, nil
+}
+
+const (
+	// stuckFrom is from which attempt on a workflow's task is taken to fail always,
+	// stuckWithin how long is waited for one of which that is so.
+	stuckFrom   = 3
+	stuckWithin = 3 * time.Second
+)
+
+// patience bounds what is asked of a workflow that may not be able to answer.
+func (d described) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !d.stuck {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, stuckWithin, errStuck)
+}
+
+// explain says of an error that came of asking the workflow why, if that is known.
+func (d described) explain(err error) error {
+	if err == nil || !d.stuck || errors.Is(err, errStuck) {
+		return err
+	}
+	return fmt.Errorf("run %s: %w: %w", d.job.Run.ID, errStuck, err)
+}
+
+// ended reads the status of a workflow. A run ends by itself with
+// WORKFLOW_EXECUTION_STATUS_COMPLETED only.
+func ended(s enums.WorkflowExecutionStatus) (open, cut bool) {
+	open = s == enums.WORKFLOW_EXECUTION_STATUS_RUNNING
+	return open, !open && s != enums.WORKFLOW_EXECUTION_STATUS_COMPLETED
 }
 
 // remembered returns what the memo says of a run.
@@ -98,11 +142,14 @@ func (b *Backend) complete(ctx context.Context, d described) (run.Job, error) {
 	if !d.open {
 		return d.job, nil
 	}
+	ctx, cancel := d.patience(ctx)
+	defer cancel()
 	s, err := query[standing](ctx, b, id, askJob)
 	if err != nil {
-		return d.job, err
+		return d.job, d.explain(err)
 	}
 	j := s.Job
+	b.confirmed(&j)
 	r := &j.Run
 	r.Unfetched = max(0, r.Cursor-j.Acknowledged)
 	if r.Status != harness.RunRunning {
@@ -111,6 +158,9 @@ func (b *Backend) complete(ctx context.Context, d described) (run.Job, error) {
 	}
 	for _, a := range d.pending {
 		b.seen(r, a)
+	}
+	if r.Worker != nil {
+		r.Waits = "" // of a call that is still to begin
 	}
 	if r.Worker == nil && r.Waits == "" {
 		r.Waits = nobody
@@ -183,7 +233,10 @@ func (b *Backend) Read(ctx context.Context, id harness.RunID, after int) ([]run.
 		}
 		return slices.Clip(f.Entries[min(max(after, 0), len(f.Entries)):]), nil
 	}
-	return b.read(ctx, id, after)
+	ctx, cancel := d.patience(ctx)
+	defer cancel()
+	entries, err := b.read(ctx, id, after)
+	return entries, d.explain(err)
 }
 
 // read asks the workflow for entries.
@@ -228,6 +281,7 @@ func (b *Backend) List(ctx context.Context, f run.JobFilter) ([]run.Job, error) 
 	err := b.each(ctx, f.Unfinished || f.Unacknowledged, func(d described) bool {
 		found[d.job.Run.ID] = true
 		switch {
+		case d.cut:
 		case f.Store != "" && d.job.Store != f.Store, f.Session != "" && d.job.Run.Session != f.Session:
 		case d.open:
 			open = append(open, d)
@@ -245,8 +299,10 @@ func (b *Backend) List(ctx context.Context, f run.JobFilter) ([]run.Job, error) 
 		case errors.Is(err, harness.ErrNotFound):
 		case err != nil:
 			return nil, err
-		default:
+		case d.open:
 			open = append(open, d)
+		default:
+			add(d.job)
 		}
 	}
 	standing, err := b.standing(ctx, open)
@@ -269,11 +325,22 @@ func matches(f run.JobFilter, j run.Job) bool {
 func (b *Backend) unlisted(found map[harness.RunID]bool) []harness.RunID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.fresh = slices.DeleteFunc(b.fresh, func(id harness.RunID) bool { return found[id] })
-	return slices.Clone(b.fresh)
+	var ids []harness.RunID
+	for id, since := range b.fresh {
+		if found[id] || b.o.Now().Sub(since) > listedWithin {
+			delete(b.fresh, id)
+		} else {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
-// standing asks several workflows at once how they stand.
+// listedWithin is how long the server may take until a run is in its lists.
+const listedWithin = time.Minute
+
+// standing asks several workflows at once how they stand. Of one that cannot say it
+// the result has what the server knows, and why: the others are not to suffer.
 func (b *Backend) standing(ctx context.Context, open []described) ([]run.Job, error) {
 	jobs, errs := make([]run.Job, len(open)), make([]error, len(open))
 	turns := make(chan struct{}, 8)
@@ -284,6 +351,10 @@ func (b *Backend) standing(ctx context.Context, open []described) ([]run.Job, er
 			defer func() { <-turns }()
 			if d, errs[i] = b.describe(ctx, d.job.Run.ID); errs[i] == nil {
 				jobs[i], errs[i] = b.complete(ctx, d)
+				if errs[i] != nil && !errors.Is(errs[i], harness.ErrNotFound) && ctx.Err() == nil {
+					jobs[i] = d.job
+					jobs[i].Run.Waits, errs[i] = errs[i].Error(), nil
+				}
 			}
 			if errors.Is(errs[i], harness.ErrNotFound) {
 				errs[i] = nil // it was removed meanwhile
@@ -315,9 +386,12 @@ func (b *Backend) each(ctx context.Context, open bool, take func(described) bool
 			}
 			j, err := b.remembered(i.GetMemo())
 			if err != nil {
-				return fmt.Errorf("list runs: %s: %w", i.GetExecution().GetWorkflowId(), err)
+				// Nobody can say whose it is; the others are not to suffer.
+				b.o.Logger.Warn("list runs", slog.String("run", id), slog.String("error", err.Error()))
+				continue
 			}
-			if !take(described{job: j, open: i.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING, runID: i.GetExecution().GetRunId()}) {
+			d := described{job: j, runID: i.GetExecution().GetRunId()}
+			if d.open, d.cut = ended(i.GetStatus()); !take(d) {
 				return nil
 			}
 		}

@@ -146,11 +146,23 @@ type (
 	}
 )
 
-// sentinels are the errors that come back over the server, by their type there.
-func sentinels() map[string]error {
-	return map[string]error{
-		"not_found": harness.ErrNotFound, "stale": harness.ErrStale, "busy": harness.ErrBusy,
-		"decision": loop.ErrDecision, "unfit": run.ErrUnfit, "ended": errEnded, "full": errFull,
+// sentinel is an error that comes back over the server, with its type there.
+type sentinel struct {
+	name string
+	is   error
+}
+
+// sentinels are in the order in which they are looked for, which the history
+// depends on.
+func sentinels() []sentinel {
+	return []sentinel{
+		{"decision", loop.ErrDecision},
+		{"stale", harness.ErrStale},
+		{"busy", harness.ErrBusy},
+		{"ended", errEnded},
+		{"full", errFull},
+		{"unfit", run.ErrUnfit},
+		{"not_found", harness.ErrNotFound},
 	}
 }
 
@@ -165,9 +177,9 @@ func refused(err error) error {
 	if err == nil {
 		return nil
 	}
-	for name, is := range sentinels() {
-		if errors.Is(err, is) {
-			return temporal.NewNonRetryableApplicationError(err.Error(), name, nil)
+	for _, s := range sentinels() {
+		if errors.Is(err, s.is) {
+			return temporal.NewNonRetryableApplicationError(err.Error(), s.name, nil)
 		}
 	}
 	return temporal.NewNonRetryableApplicationError(err.Error(), "other", nil)
@@ -191,8 +203,10 @@ func told(err error) error {
 	if !errors.As(err, &app) {
 		return err
 	}
-	if is, ok := sentinels()[app.Type()]; ok {
-		return &said{app.Message(), is}
+	for _, s := range sentinels() {
+		if s.name == app.Type() {
+			return &said{app.Message(), s.is}
+		}
 	}
 	return fmt.Errorf("temporal: %s", app.Message())
 }

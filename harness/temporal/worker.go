@@ -4,14 +4,64 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 
 	"go.temporal.io/sdk/worker"
+
+	"cairn/harness"
+	"cairn/harness/run"
 )
 
 // Worker drives runs that any process may drive, and those that need its machine.
 type Worker struct {
 	b       *Backend
 	workers []worker.Worker
+	tally   *tally
+}
+
+// tally counts what became of the tasks that a worker took.
+type tally struct {
+	mu     sync.Mutex
+	status run.WorkerStatus
+}
+
+// count changes what was counted.
+func (t *tally) count(change func(*run.WorkerStatus)) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	change(&t.status)
+}
+
+// prepared counts how getting ready for a task went.
+func (t *tally) prepared(err error) {
+	t.count(func(s *run.WorkerStatus) {
+		switch s.Trouble = ""; {
+		case errors.Is(err, run.ErrUnfit):
+			s.Refused++
+		case err != nil:
+			s.Trouble = err.Error()
+		}
+	})
+}
+
+// over counts how a task ended after which the run stands as told; left says that the
+// worker wanted to end.
+func (t *tally) over(d done, status harness.RunStatus, left bool) {
+	t.count(func(s *run.WorkerStatus) {
+		switch {
+		case d.Stopped && left:
+			s.Returned++
+		case status != harness.RunRunning:
+			if s.Done++; status == harness.RunFailed {
+				s.Failed++
+			}
+		}
+	})
 }
 
 // NewWorker connects to the server at an address. Options.Steps is required.
@@ -23,10 +73,10 @@ func NewWorker(ctx context.Context, address string, o Options) (*Worker, error) 
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{b: b}
-	w.workers = append(w.workers, b.flows, b.activities(b.at.queue, b.o.Concurrency))
+	w := &Worker{b: b, tally: new(tally)}
+	w.workers = append(w.workers, b.flows, b.activities(b.at.queue, b.o.Concurrency, w.tally))
 	if o.Host != "" {
-		w.workers = append(w.workers, b.activities(b.at.host(o.Host), b.o.Concurrency))
+		w.workers = append(w.workers, b.activities(b.at.host(o.Host), b.o.Concurrency, w.tally))
 	}
 	return w, nil
 }
@@ -34,6 +84,7 @@ func NewWorker(ctx context.Context, address string, o Options) (*Worker, error) 
 // Run drives runs until ctx ends. Then it takes no more, gives tools that run the
 // options' grace to finish, and hands everything else back: others go on with it.
 func (w *Worker) Run(ctx context.Context) error {
+	w.tally.count(func(s *run.WorkerStatus) { s.Since = w.b.o.Now() })
 	for i, each := range w.workers {
 		if err := each.Start(); err != nil {
 			for _, started := range w.workers[:i] {
@@ -50,9 +101,16 @@ func (w *Worker) Run(ctx context.Context) error {
 	return w.b.letGo()
 }
 
-// Driving returns how many runs the worker drives now.
-func (w *Worker) Driving() int {
+// Status returns what the worker does and did. The steps of one run may be driven by
+// several workers: the one that brought it to where it rests counts it as done.
+// Returned counts the steps and calls that it gave back when it stopped; those that
+// others took over are not told to it.
+func (w *Worker) Status() run.WorkerStatus {
+	w.tally.mu.Lock()
+	s := w.tally.status
+	w.tally.mu.Unlock()
 	w.b.mu.Lock()
 	defer w.b.mu.Unlock()
-	return len(w.b.driven)
+	s.Driving = slices.Sorted(maps.Keys(w.b.driven))
+	return s
 }

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"cairn/harness"
-	"cairn/harness/agent"
 	"cairn/harness/run"
 	"cairn/harness/temporal"
 	"cairn/ui/cli"
@@ -130,8 +128,10 @@ type queueWorker struct {
 }
 
 // Health implements [cli.Worker].
-func (w queueWorker) Health() []slog.Attr {
-	s := w.Status()
+func (w queueWorker) Health() []slog.Attr { return health(w.Status()) }
+
+// health tells how a worker stands.
+func health(s run.WorkerStatus) []slog.Attr {
 	return []slog.Attr{
 		slog.Any("driving", s.Driving), slog.Int("done", s.Done), slog.Int("failed", s.Failed), slog.Int("refused", s.Refused),
 		slog.Int("lost", s.Lost), slog.Int("returned", s.Returned), slog.String("trouble", s.Trouble),
@@ -143,33 +143,23 @@ func (w queueWorker) Run(ctx context.Context) error {
 	return errors.Join(w.Worker.Run(ctx), w.queue.Close())
 }
 
-// temporalWorker is a worker on a Temporal server, which itself tells more of what
-// became of the runs.
+// temporalWorker is a worker on a Temporal server.
 type temporalWorker struct {
 	*temporal.Worker
-	refused *atomic.Int64
-	log     *slog.Logger
+	log *slog.Logger
 }
 
 // newTemporalWorker connects to the server.
 func newTemporalWorker(ctx context.Context, a run.Address, setup cli.Setup, s cli.WorkerSetup, d run.DriverOptions) (cli.Worker, error) {
-	w := temporalWorker{refused: new(atomic.Int64), log: setup.Log}
-	steps := d.Steps
-	d.Steps = func(ctx context.Context, j run.Job, c run.Carried) (agent.Steps, error) {
-		made, err := steps(ctx, j, c)
-		if errors.Is(err, run.ErrUnfit) {
-			w.refused.Add(1)
-			setup.Log.Info("run refused", slog.String("run", string(j.Run.ID)), slog.String("reason", err.Error()))
-		}
-		return made, err
-	}
 	o := temporalOptions(setup, d)
 	o.Concurrency, o.Grace = s.Concurrency, workerGrace
 	bounded, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
-	var err error
-	w.Worker, err = temporal.NewWorker(bounded, a.Text, o)
-	return w, err
+	w, err := temporal.NewWorker(bounded, a.Text, o)
+	if err != nil {
+		return nil, err
+	}
+	return temporalWorker{w, setup.Log}, nil
 }
 
 // workerGrace is what tools that run get to finish when a worker stops.
@@ -198,6 +188,4 @@ func (w temporalWorker) Run(ctx context.Context) error {
 }
 
 // Health implements [cli.Worker].
-func (w temporalWorker) Health() []slog.Attr {
-	return []slog.Attr{slog.Int("driving", w.Driving()), slog.Int64("refused", w.refused.Load())}
-}
+func (w temporalWorker) Health() []slog.Attr { return health(w.Status()) }

@@ -94,6 +94,8 @@ func serverAddress(kind Kind, u *url.URL, port, path string) (Address, error) {
 	switch {
 	case strings.Contains(name, "/"):
 		return Address{}, fmt.Errorf("%w: %s:// has more than a %s behind the host", ErrAddress, kind, path)
+	case strings.ContainsAny(name, "&="): // a setting may be a password, and the name is shown
+		return Address{}, fmt.Errorf("%w: %s:// has settings in the name of the %s; the first one follows a ?, others a &", ErrAddress, kind, path)
 	case name == "" && kind == KindTemporal:
 		name = "default"
 	case name == "":

@@ -36,7 +36,7 @@ func TestAddressesAreNamedWithoutPassword(t *testing.T) {
 func TestBadAddressesAreExplainedWithoutPassword(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"", "bolt", "sqlite:", "sqlite:/", "mysql://ada:s3cret@h/d", "postgres://ada:s3cret@/", "postgres://ada:s3cret@h", "postgres://ada:s3cret@h/a/b",
+		"", "bolt", "sqlite:", "sqlite:/", "mysql://ada:s3cret@h/d", "postgres://ada:s3cret@/", "postgres://ada:s3cret@h", "postgres://ada:s3cret@h/a/b", "postgres://ada@h/d&password=s3cret",
 		"postgres://ada:s3 cret@h/d\x7f", "temporal:///ns",
 	} {
 		_, err := run.ParseAddress(text)

@@ -53,9 +53,12 @@ func (a *app) keeper(ctx context.Context, r harness.Run) (run.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if setup.Engine.Name != r.Engine { // the configured one may hold a password
-		if setup.Engine, err = run.ParseAddress(r.Engine); err != nil {
-			return nil, fmt.Errorf("run %s: %w", r.ID, err)
+	if setup.Engine, err = run.ParseAddress(r.Engine); err != nil {
+		return nil, fmt.Errorf("run %s: %w", r.ID, err)
+	}
+	for _, known := range setup.Config.Engines { // it may hold a password
+		if known.Name == r.Engine {
+			setup.Engine = known
 		}
 	}
 	return a.jobs(ctx, setup)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -120,7 +121,7 @@ func (p *Start) backend(ctx context.Context, a run.Address, setup cli.Setup, o r
 		}
 		q, err := p.Queue(ctx, a, setup)
 		if err != nil {
-			return nil, err
+			return nil, unnamed(a, setup, err)
 		}
 		o.Queue = q
 		b := run.NewQueueBackend(run.QueueOptions{DriverOptions: o})
@@ -133,6 +134,16 @@ func (p *Start) backend(ctx context.Context, a run.Address, setup cli.Setup, o r
 	default:
 	}
 	return nil, fmt.Errorf("open %s: %w", a.Name, errNoEngine)
+}
+
+// unnamed adds to an error that the address is one that an older run was stored
+// with: it lacks the user and the password that nobody has given since.
+func unnamed(a run.Address, setup cli.Setup, err error) error {
+	given := slices.ContainsFunc(setup.Config.Engines, func(known run.Address) bool { return known.Name == a.Name })
+	if a.Kind != run.KindPostgres || given {
+		return err
+	}
+	return fmt.Errorf("%w (runs keep no user and password: give the whole address with CAIRN_ENGINE)", err)
 }
 
 // temporalOptions are what a process has for runs that a Temporal server keeps.

@@ -154,7 +154,13 @@ func (y *yard) kills(ctx context.Context, p plan, note func(row)) {
 	if y.engine.url != "" {
 		modes = append(modes, true)
 	}
-	each := max(1, p.kills/(len(modes)*len(workPlaces)))
+	var places []string
+	for _, place := range workPlaces {
+		if p.onlyPlaces == "" || strings.Contains(p.onlyPlaces, place) {
+			places = append(places, place)
+		}
+	}
+	each := max(1, p.kills/max(1, len(modes)*len(places)))
 	for _, left := range modes {
 		who := "chat"
 		if left {
@@ -166,10 +172,7 @@ func (y *yard) kills(ctx context.Context, p plan, note func(row)) {
 				}
 			}
 		}
-		for _, place := range workPlaces {
-			if p.onlyPlaces != "" && !strings.Contains(p.onlyPlaces, place) {
-				continue
-			}
+		for _, place := range places {
 			y.forget()
 			o := y.each(ctx, each, func(ctx context.Context, i int, r *rand.Rand) (o score) {
 				j := &job{yard: y, id: fmt.Sprintf("%s-%s-%d", who, place, i), place: place, left: left, rand: r}

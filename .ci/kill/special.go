@@ -61,14 +61,8 @@ func (j *job) stopOnce(ctx context.Context, o *score) error {
 			return err
 		}
 	}
-	for range 300 {
-		if j.workers.took(run) == second.name {
-			break
-		}
-		rests(ctx, 100*time.Millisecond)
-	}
-	if j.workers.took(run) != second.name {
-		return fmt.Errorf("no other worker takes it")
+	if err := j.passes(ctx, run, second); err != nil {
+		return err
 	}
 	if err := first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		return err
@@ -109,6 +103,25 @@ func (j *job) stopOnce(ctx context.Context, o *score) error {
 	t.mu.Unlock()
 	j.judge(ctx, o)
 	return nil
+}
+
+// passes waits until the run is another worker's, or waits for a person: what it had
+// under way when it was taken by force may be uncertain.
+func (j *job) passes(ctx context.Context, run string, to *hand) error {
+	at := time.Now()
+	for range 300 {
+		if j.workers.took(run) == to.name {
+			return nil
+		}
+		if !j.engine.leased {
+			s, err := j.after(ctx, at)
+			if err != nil || s.runs[j.id].Status == "awaiting_input" {
+				return err
+			}
+		}
+		rests(ctx, 100*time.Millisecond)
+	}
+	return fmt.Errorf("no other worker takes it")
 }
 
 // approval asks on one worker, restarts it and the server, decides from another

@@ -56,7 +56,7 @@ func (h hands) work(ctx context.Context, t task) (done, error) {
 	defer h.b.drives(t.Run, j.stop)()
 	h.b.live.Reached(t.Run, t.Cursor)
 	d := j.do(t)
-	h.tally.over(d, j.sink.status(), errors.Is(context.Cause(j.ctx), errLeaving))
+	h.tally.over(d, j.sink.status(), errors.Is(context.Cause(j.ctx), errLeaving)) //nolint:contextcheck // why the job ended, which ctx does not say
 	if d.Stopped || j.sink.status() != harness.RunRunning {
 		h.b.live.End(t.Run)
 	}

@@ -107,7 +107,7 @@ type world struct {
 
 func newWorld(t *testing.T, s *temporaltest.Server) *world {
 	return &world{t: t, address: s.URL(), blobs: t.TempDir(), o: temporal.Options{
-		Lease: 2 * time.Second, Sticky: 500 * time.Millisecond, Claim: 2 * time.Second, Grace: 500 * time.Millisecond, Host: "here",
+		Lease: 5 * time.Second, Sticky: 500 * time.Millisecond, Claim: 2 * time.Second, Grace: 500 * time.Millisecond, Host: "here",
 	}}
 }
 

@@ -46,7 +46,7 @@ type driverMsg struct {
 	err error
 }
 
-func (msg driverMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
+func (msg driverMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.turn != m.turn.n || !m.turn.active() {
 		return m, nil
 	}

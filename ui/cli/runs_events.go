@@ -42,32 +42,38 @@ func (a *app) runsEvents() *cobra.Command {
 		}
 		t := trail{app: a, src: src, after: after}
 		defer t.endLine()
-		for {
-			r, err := src.get(ctx)
-			if err != nil {
-				return fmt.Errorf("read run %s: %w", args[0], err)
-			}
-			if err := t.entries(ctx, r); err != nil {
-				return err
-			}
-			if !follow || r.Status.Closed() {
-				return nil
-			}
-			if err := t.streamed(r); err != nil {
-				return err
-			}
-			select {
-			case _, more := <-src.changes:
-				if !more {
-					src.changes = nil
-				}
-			case <-time.After(followEvery):
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
+		return t.print(ctx, args[0], follow)
 	})
 	return cmd
+}
+
+// print prints what happened in the run that a text names, until it has ended if
+// it is followed.
+func (t *trail) print(ctx context.Context, text string, follow bool) error {
+	for {
+		r, err := t.src.get(ctx)
+		if err != nil {
+			return fmt.Errorf("read run %s: %w", text, err)
+		}
+		if err := t.entries(ctx, r); err != nil {
+			return err
+		}
+		if !follow || r.Status.Closed() {
+			return nil
+		}
+		if err := t.streamed(r); err != nil {
+			return err
+		}
+		select {
+		case _, more := <-t.src.changes:
+			if !more {
+				t.src.changes = nil
+			}
+		case <-time.After(followEvery):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // sourceOf finds where a run is read from: its engine, if another one keeps it.

@@ -33,6 +33,7 @@ func (a *app) runsOn() []*cobra.Command {
 			cmd.Flags().BoolVar(&force, "force", false, "also if what keeps the run cannot be reached: what it did there is lost then")
 		case harness.ResumeContinue:
 			cmd.Flags().BoolVar(&force, "force", false, "also if a process that is stopped or hangs has the run: it can write nothing more of it then")
+		default: // asking again is of one's own run
 		}
 		cmd.RunE = runner(func(ctx context.Context, args []string) error {
 			switch {

@@ -84,7 +84,7 @@ func (t explainedTx) Query(ctx context.Context, statement string, args ...any) (
 	if err := t.explain(ctx, statement, args); err != nil {
 		return nil, err
 	}
-	rows, err := t.QueryContext(ctx, statement, args...)
+	rows, err := t.QueryContext(ctx, statement, args...) //nolint:rowserrcheck // whoever reads the rows checks
 	return countedRows{rows, t.d}, err
 }
 

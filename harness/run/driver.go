@@ -49,7 +49,9 @@ type driver struct {
 	mu     sync.Mutex
 	drives map[harness.RunID]*drive
 	closed bool
-	wg     sync.WaitGroup
+	// gone closes when the driver is.
+	gone chan struct{}
+	wg   sync.WaitGroup
 }
 
 func newDriver(o DriverOptions) *driver {
@@ -62,7 +64,7 @@ func newDriver(o DriverOptions) *driver {
 	if o.Lease <= 0 {
 		o.Lease = DefaultLease
 	}
-	return &driver{o: o, told: new(agent.Told), drives: map[harness.RunID]*drive{}}
+	return &driver{o: o, told: new(agent.Told), drives: map[harness.RunID]*drive{}, gone: make(chan struct{})}
 }
 
 // open reads a run that this process has claimed, and renews the claim until the run
@@ -168,7 +170,10 @@ func (d *driver) all() []*drive {
 // run get some time to finish.
 func (d *driver) close(ctx context.Context, why error, grace time.Duration) error {
 	d.mu.Lock()
-	d.closed = true
+	if !d.closed {
+		d.closed = true
+		close(d.gone)
+	}
 	d.mu.Unlock()
 	for _, x := range d.all() {
 		x.leave(why, grace)

@@ -123,6 +123,33 @@ func TestWorkerThatCannotRenewStopsWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
+// A machine that slept, or a server that was away, for longer than a lease: the run
+// is driven on where a person watches it, if nobody else has taken it.
+func TestRunDrivenHereIsClaimedAgainAfterItsLease(t *testing.T) {
+	t.Parallel()
+	o := leased(t, yard{Turns: [][]string{{"look"}}, Words: []string{"half "}})
+	f := &flaky{Queue: o.q}
+	b := o.here(func(d *run.DriverOptions) { d.Queue = kept{f} })
+	if err := b.Submit(t.Context(), submission(t, "r", here)); err != nil {
+		t.Fatal(err)
+	}
+	o.begun("words", 1)
+	f.down.Store(true)
+	if !o.soon(func() bool {
+		j, err := o.q.Get(t.Context(), "r")
+		return err == nil && j.Run.Interrupted
+	}) {
+		t.Fatal("the lease does not end")
+	}
+	f.down.Store(false)
+	o.begun("words", 2)
+	o.letGo()
+	o.status("r", harness.RunCompleted)
+	if got := o.kinds("r"); strings.Count(got, "resumed") != 1 || o.count("effects", "look") != 1 {
+		t.Errorf("it went %s; the tools left %q", got, o.lines("effects"))
+	}
+}
+
 func TestManyWorkersDriveEachRunOnce(t *testing.T) {
 	t.Parallel()
 	o := leased(t, yard{Turns: [][]string{{"look"}, {"pay"}}})

@@ -50,7 +50,7 @@ func (b *queueBackend) Submit(ctx context.Context, s Submission) error {
 		b.unfit(ctx, x, err) // the run is there, and tells it
 		return nil
 	}
-	b.d.start(ctx, x)
+	b.drive(ctx, x)
 	return nil
 }
 
@@ -192,7 +192,7 @@ func (b *queueBackend) giveBack(ctx context.Context, x *drive, why error) error 
 // goOn drives a claimed run here, or leaves it to whoever takes it next.
 func (b *queueBackend) goOn(ctx context.Context, x *drive, here bool) error {
 	if here {
-		b.d.start(ctx, x)
+		b.drive(ctx, x)
 		return nil
 	}
 	if err := x.release(ctx, ""); err != nil {

@@ -124,7 +124,7 @@ func (x *drive) carry(ctx context.Context) drivenEnd {
 		case err == nil:
 			return drivenEnd{result: res}
 		case errors.Is(err, harness.ErrLost), x.alive() != nil:
-			x.log.Warn("a run was taken over", slog.String("error", err.Error()))
+			x.log.Warn("the claim of a run is over: another driver has it, or its time ran out")
 			return drivenEnd{lost: true, err: harness.ErrLost}
 		case final(err) && !errors.Is(err, harness.ErrStale):
 			x.log.Error("a run cannot be driven", slog.String("error", err.Error()))

@@ -254,7 +254,7 @@ func (b *Backend) dial(ctx context.Context) (client.Client, error) {
 	defer cancel()
 	c, err := client.DialContext(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("the Temporal server at %s cannot be reached: %w", b.at.hostPort, err)
+		return nil, &silence{fmt.Sprintf("the Temporal server at %s cannot be reached: %s", b.at.hostPort, cause(err, err.Error())), err}
 	}
 	return c, nil
 }

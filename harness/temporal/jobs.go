@@ -35,7 +35,7 @@ func failed(op string, id harness.RunID, err error) error {
 	case errors.As(err, &stuck):
 		return fmt.Errorf("%s run %s: %w: %w", op, id, errStuck, told(err))
 	}
-	return fmt.Errorf("%s run %s: %w", op, id, told(err))
+	return fmt.Errorf("%s run %s: %w", op, id, inWords(told(err)))
 }
 
 // errStuck means that a workflow cannot go on in the processes that there are.
@@ -377,7 +377,7 @@ func (b *Backend) each(ctx context.Context, open bool, take func(described) bool
 	for {
 		r, err := b.client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: q, PageSize: 200, NextPageToken: next})
 		if err != nil {
-			return fmt.Errorf("list runs: %w", err)
+			return fmt.Errorf("list runs: %w", inWords(err))
 		}
 		for _, i := range r.GetExecutions() {
 			id, ok := strings.CutPrefix(i.GetExecution().GetWorkflowId(), idPrefix)

@@ -82,7 +82,7 @@ func (s sign) partial() *harness.Partial {
 
 // signEvery is the pause between two signs of life. What asks an activity to stop
 // comes with the answer to one, and must come within a second.
-const signEvery = 800 * time.Millisecond
+const signEvery = 500 * time.Millisecond
 
 // heart shows that an activity lives, from its first line to its last.
 type heart struct {

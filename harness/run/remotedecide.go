@@ -35,7 +35,7 @@ func (r *Remote) decide(ctx context.Context, l harness.Lease, id harness.RunID, 
 	}
 	job, err := r.get(ctx, m)
 	if errors.Is(err, harness.ErrNotFound) {
-		return nil, fmt.Errorf("run %s is not at %s, so nothing waits: %w", id, r.o.Engine, harness.ErrNotFound)
+		return nil, fmt.Errorf("run %s is not at %s any more, so there is nothing to decide; drop it to go on: %w", id, r.o.Engine, harness.ErrNotFound)
 	}
 	if err != nil {
 		return nil, r.silent(id, err)

@@ -64,7 +64,7 @@ func (r *Remote) absent(ctx context.Context, op string, id harness.RunID, err er
 	case wanted(home.Status):
 		return nil
 	}
-	return fmt.Errorf("%s: run %s is not at %s, so there is nothing to stop (to end it, drop it): %w", op, id, r.o.Engine, harness.ErrNotFound)
+	return fmt.Errorf("%s: run %s is not at %s any more, so there is nothing to stop; drop it to end it: %w", op, id, r.o.Engine, harness.ErrNotFound)
 }
 
 // ask asks the driver of a run and waits until that is done.

@@ -193,23 +193,37 @@ func (b *Backend) seen(r *harness.Run, a *workflowpb.PendingActivityInfo) {
 	}
 }
 
-// askWithin is how long a workflow may take to answer a question.
-const askWithin = 30 * time.Second
+// askWithin is how long a workflow may take to answer a question, tryWithin for
+// how long one try is waited for: a question that was handed to a process which
+// ended is answered by nobody.
+const (
+	askWithin = 30 * time.Second
+	tryWithin = 5 * time.Second
+)
+
+// passes reports whether a question that was not answered is worth another try.
+func passes(err error) bool {
+	var early *serviceerror.WorkflowNotReady
+	var late *serviceerror.DeadlineExceeded
+	return errors.As(err, &early) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) ||
+		strings.Contains(err.Error(), "query timed out")
+}
 
 // query asks the workflow of a run.
 func query[T any](ctx context.Context, b *Backend, id harness.RunID, what string, args ...any) (v T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	for {
-		r, err := b.client.QueryWorkflow(ctx, workflowID(id), "", what, args...)
-		var early *serviceerror.WorkflowNotReady
+		once, stop := context.WithTimeout(ctx, tryWithin)
+		r, err := b.client.QueryWorkflow(once, workflowID(id), "", what, args...)
+		stop()
 		switch {
 		case err == nil:
 			if err := r.Get(&v); err != nil {
 				return v, fmt.Errorf("read run %s: %w", id, err)
 			}
 			return v, nil
-		case !errors.As(err, &early):
+		case ctx.Err() != nil || !passes(err):
 			return v, failed("read", id, err)
 		}
 		select {

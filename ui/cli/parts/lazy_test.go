@@ -99,6 +99,7 @@ func TestWhoAsksAnEngineThatHangsWaitsNoLongerThanTheyWish(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		if closed != 1 {
 			t.Errorf("closed %d times", closed)
 		}

@@ -8,7 +8,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"cairn/harness"
-	"cairn/harness/run"
 )
 
 // Die cuts this process off from the server, as its death does: what is under way
@@ -71,8 +70,4 @@ const (
 	FlowType = flowType
 	StepType = stepType
 	ToolType = toolType
-	ToAsk    = toAsk
 )
-
-// Asking returns the argument of the update [ToAsk].
-func Asking(a run.Ask) any { return asking{a} }

@@ -180,13 +180,6 @@ func (s *Server) ready(ctx context.Context) error {
 	return err
 }
 
-// PID is the process of the server.
-func (s *Server) PID() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cmd.Process.Pid
-}
-
 // Kill ends the server as kill -9 does, and returns when it is gone.
 func (s *Server) Kill() error {
 	s.mu.Lock()

@@ -169,6 +169,21 @@ func TestARunWhoseChatDiedIsOfferedAsSoonAsItsTimeIsOver(t *testing.T) {
 	})
 }
 
+// The lease of a machine that slept is over, and it claims its run again.
+func TestARunOfThisChatIsFollowedOnWhenItsTimeIsOver(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		a, deps := talk(w), w.Deps("talk", false)
+		deps.Engine, deps.Remote = a, a
+		r := a.Put(harness.Run{
+			ID: "r1", Session: "talk", Status: harness.RunRunning, Worker: &deps.Holder,
+			Partial: &harness.Partial{Attempt: 1, Text: "Half of "},
+		})
+		d := w.Start(deps, 100, 24).Wait(3 * time.Second)
+		r.Set(func(r *harness.Run) { r.Worker, r.Interrupted = nil, true })
+		d.Wait(3*time.Second).Hides("an answer was interrupted", "retry")
+	})
+}
+
 func TestARunWhoseWorkerDiedWaitsForAnother(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		a := talk(w)

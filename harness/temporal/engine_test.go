@@ -3,45 +3,16 @@ package temporal_test
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"cairn/harness"
 	"cairn/harness/agent"
-	"cairn/harness/harnesstest"
 	"cairn/harness/run"
 	"cairn/harness/run/runtest"
 	"cairn/harness/temporal"
 	"cairn/harness/temporal/temporaltest"
-	"cairn/storage/bolt"
+	"cairn/storage/bolt/bolttest"
 )
-
-// home returns the stores of conversations in a file, and opens them again.
-func home(t *testing.T) runtest.Stores {
-	t.Helper()
-	path, clock := filepath.Join(t.TempDir(), bolt.FileName), harnesstest.NewClock()
-	var last *bolt.DB
-	t.Cleanup(func() { _ = last.Close() })
-	var open func() runtest.Stores
-	open = func() runtest.Stores {
-		if last != nil {
-			if err := last.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		db, err := bolt.Open(path, bolt.Options{Now: clock.Now, Purpose: "test"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		last = db
-		return runtest.Stores{
-			Journal: db.Journal(), Owners: db.Owners(), Sessions: db.Sessions(), Transcript: db.Transcript(),
-			Facts: db.Facts(), Notes: db.Notes(), Inbox: db.Inbox(), Artifacts: db.Artifacts(), Grants: db.Grants(), ID: db.ID(),
-			Reopen: open,
-		}
-	}
-	return open()
-}
 
 // drives are the options of a process that has these stores, or none.
 func drives(w *world, s runtest.Stores, work runtest.Work, host, purpose string) temporal.Options {
@@ -116,7 +87,7 @@ func TestEngine(t *testing.T) {
 	runtest.TestEngine(t, func(t *testing.T, work runtest.Work) runtest.EngineFixture {
 		t.Helper()
 		w := newWorld(t, server)
-		return here(t, w, home(t), work)
+		return here(t, w, bolttest.Home(t), work)
 	})
 }
 
@@ -127,6 +98,6 @@ func TestEngineOfWorkers(t *testing.T) {
 	runtest.TestEngine(t, func(t *testing.T, work runtest.Work) runtest.EngineFixture {
 		t.Helper()
 		w := newWorld(t, server)
-		return elsewhere(t, w, home(t), work)
+		return elsewhere(t, w, bolttest.Home(t), work)
 	})
 }

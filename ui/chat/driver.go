@@ -68,7 +68,8 @@ func (msg driverMsg) apply(m Model) (Model, tea.Cmd) {
 
 // silence is what is known of a driver in another process.
 type silence struct {
-	// chat says that it was none of the workers.
+	// chat says that it was none of the workers, and not this process, which claims
+	// its run again.
 	chat bool
 	// ends is when it has the run no more unless it is heard of, and looks how
 	// often that was found to be as it was.
@@ -93,7 +94,7 @@ func (m Model) drivenBy(run harness.Run) Model {
 		if t.unclaimed != "" {
 			t.unclaimed, t.live.now = "", ""
 		}
-		t.silent.chat = run.Worker.Purpose != standing.Worker
+		t.silent.chat = who != "" && run.Worker.Purpose != standing.Worker
 	}
 	ends := m.deps.Now().Add(run.Held)
 	switch {

@@ -26,13 +26,6 @@ func editFact(key, id, text string) harness.Effect {
 	return harness.Effect{Key: key, Kind: harness.EffectEditFact, IDs: []string{id}, FactEdit: &harness.FactEdit{Text: &text}}
 }
 
-func (f *fixture) memory() {
-	f.t.Helper()
-	if f.Facts == nil {
-		f.t.Skip("the stores have no memory")
-	}
-}
-
 // facts returns what is kept as "id text".
 func (f *fixture) facts() string {
 	f.t.Helper()
@@ -46,7 +39,6 @@ func (f *fixture) facts() string {
 }
 
 func testEffects(t *testing.T, f *fixture) {
-	f.memory()
 	l := f.acquire("s")
 	f.start(l, "r", "hello")
 	old, _, err := f.Facts.Save(f.ctx(), harness.Fact{Text: "Ada likes tea"}, "")
@@ -104,7 +96,6 @@ func testEffects(t *testing.T, f *fixture) {
 }
 
 func testLeftOut(t *testing.T, f *fixture) {
-	f.memory()
 	l := f.acquire("s")
 	f.start(l, "r", "hello")
 	for _, text := range []string{"One", "Two", "Three"} {
@@ -163,7 +154,6 @@ func testLeftOut(t *testing.T, f *fixture) {
 
 // testNamed changes later, and as another process, what a run saved elsewhere.
 func testNamed(t *testing.T, f *fixture) {
-	f.memory()
 	l := f.acquire("s")
 	f.start(l, "r", "hello")
 	name := harness.NewIDPrefix + "r/1"
@@ -221,7 +211,6 @@ func testNamed(t *testing.T, f *fixture) {
 
 // testEffectsAtOnce refuses an append, of which nothing must be left.
 func testEffectsAtOnce(t *testing.T, f *fixture) {
-	f.memory()
 	l := f.acquire("s")
 	f.start(l, "r", "hello")
 	_, err := f.Journal.Append(f.ctx(), l, "r", 7, did(saveFact("r/1", "Too early")))

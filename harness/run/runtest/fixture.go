@@ -11,37 +11,40 @@ import (
 	"cairn/harness/run"
 )
 
-// fixture is the stores of one case.
-type fixture struct {
-	Stores
-	t *testing.T
-}
+// trial is what every case has.
+type trial struct{ t *testing.T }
 
-func (f *fixture) ctx() context.Context { return f.t.Context() }
+func (f trial) ctx() context.Context { return f.t.Context() }
 
-func (f *fixture) must(err error) {
+func (f trial) must(err error) {
 	f.t.Helper()
 	if err != nil {
 		f.t.Fatal(err)
 	}
 }
 
-func (f *fixture) want(err, target error) {
+func (f trial) want(err, target error) {
 	f.t.Helper()
 	if !errors.Is(err, target) {
 		f.t.Fatalf("error %v, want %v", err, target)
 	}
 }
 
-func (f *fixture) equal(what string, got, want any) {
+func (f trial) equal(what string, got, want any) {
 	f.t.Helper()
 	g, err := json.Marshal(got)
 	f.must(err)
 	w, err := json.Marshal(want)
 	f.must(err)
 	if string(g) != string(w) {
-		f.t.Fatalf("%s:\n got %s\nwant %s", what, g, w)
+		f.t.Fatalf("%s:\n got %.2000s\nwant %.2000s", what, g, w)
 	}
+}
+
+// fixture is the stores of one case.
+type fixture struct {
+	Stores
+	trial
 }
 
 // reopen goes on as another process after the first one died.

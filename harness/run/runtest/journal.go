@@ -64,7 +64,7 @@ func TestJournal(t *testing.T, open func(t *testing.T) Stores) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, &fixture{Stores: open(t), t: t})
+			test(t, &fixture{Stores: open(t), trial: trial{t}})
 		})
 	}
 }

@@ -1,8 +1,6 @@
 package runtest
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -61,7 +59,7 @@ func TestQueue(t *testing.T, open func(t *testing.T) QueueStores) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, &queueFixture{QueueStores: open(t), t: t})
+			test(t, &queueFixture{QueueStores: open(t), trial: trial{t}})
 		})
 	}
 }
@@ -69,34 +67,7 @@ func TestQueue(t *testing.T, open func(t *testing.T) QueueStores) {
 // queueFixture is the queue of one case.
 type queueFixture struct {
 	QueueStores
-	t *testing.T
-}
-
-func (f *queueFixture) ctx() context.Context { return f.t.Context() }
-
-func (f *queueFixture) must(err error) {
-	f.t.Helper()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-}
-
-func (f *queueFixture) want(err, target error) {
-	f.t.Helper()
-	if !errors.Is(err, target) {
-		f.t.Fatalf("error %v, want %v", err, target)
-	}
-}
-
-func (f *queueFixture) equal(what string, got, want any) {
-	f.t.Helper()
-	g, err := json.Marshal(got)
-	f.must(err)
-	w, err := json.Marshal(want)
-	f.must(err)
-	if string(g) != string(w) {
-		f.t.Fatalf("%s:\n got %.2000s\nwant %.2000s", what, g, w)
-	}
+	trial
 }
 
 // worker is a driver that says who it is.

@@ -202,11 +202,13 @@ const (
 )
 
 // passes reports whether a question that was not answered is worth another try.
+// This process works on workflows itself, so a server that has seen nobody do so
+// lately has not heard of it yet, or the machine is busy.
 func passes(err error) bool {
 	var early *serviceerror.WorkflowNotReady
 	var late *serviceerror.DeadlineExceeded
 	return errors.As(err, &early) || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) ||
-		strings.Contains(err.Error(), "query timed out")
+		strings.Contains(err.Error(), "query timed out") || strings.Contains(err.Error(), "no poller seen")
 }
 
 // query asks the workflow of a run.

@@ -37,3 +37,22 @@ func TestAServerThatIsNotThereIsToldInWords(t *testing.T) {
 		t.Errorf("it is told as %v, want %q", err, want)
 	}
 }
+
+func TestAQuestionOfABusyServerIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{serviceerror.NewWorkflowNotReady("not yet"), true},
+		{serviceerror.NewFailedPrecondition("no poller seen for task queue recently, worker may be down"), true},
+		{serviceerror.NewDeadlineExceeded("late"), true},
+		{fmt.Errorf("query: %w", context.DeadlineExceeded), true},
+		{serviceerror.NewQueryFailed("unknown queryType job"), false},
+		{serviceerror.NewNotFound("no such workflow"), false},
+	} {
+		if got := passes(c.err); got != c.want {
+			t.Errorf("%v is asked again: %t, want %t", c.err, got, c.want)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/ui/overlay"
 )
 
 // resize tells everybody the size.
@@ -24,21 +26,8 @@ func (m Model) resize(msg tea.WindowSizeMsg) (tea.Model, tea.Cmd) {
 	cmds = append(cmds, cmd)
 	m.lists.runs, cmd, _ = m.lists.runs.Update(msg)
 	cmds = append(cmds, cmd)
-	if m.over.permissions != nil {
-		p, cmd, _ := m.over.permissions.Update(msg)
-		m.over.permissions = &p
-		cmds = append(cmds, cmd)
-	}
-	if m.over.usage != nil {
-		u, cmd, _ := m.over.usage.Update(msg)
-		m.over.usage = &u
-		cmds = append(cmds, cmd)
-	}
-	if m.over.help != nil {
-		h, cmd, _ := m.over.help.Update(msg)
-		m.over.help = &h
-		cmds = append(cmds, cmd)
-	}
+	m.layers, cmd = m.layers.tell(msg)
+	cmds = append(cmds, cmd)
 	return m, tea.Batch(cmds...)
 }
 
@@ -48,22 +37,14 @@ func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
 		switch {
 		case key.Type == tea.KeyCtrlZ:
 			return m, tea.Suspend
-		case key.Type == tea.KeyF1 && m.over.help == nil && (m.front != frontChat || m.over.open()):
+		case key.Type == tea.KeyF1 && (m.front != frontChat || len(m.layers) > 0) && m.layers.title() != overlay.Help{}.Title():
 			return m.openHelp(), nil
-		case key.Type == tea.KeyCtrlC && (m.over.help != nil || m.front == frontPicker):
+		case key.Type == tea.KeyCtrlC && (m.layers.title() == overlay.Help{}.Title() || len(m.layers) == 0 && m.front == frontPicker):
 			msg = tea.KeyMsg{Type: tea.KeyEscape} // there is nothing to stop
 		}
 	}
-	if m.over.help != nil {
-		h, cmd, want := m.over.help.Update(msg)
-		m.over.help = &h
-		if want != nil {
-			m.over.help = nil
-		}
-		return m, cmd
-	}
-	if m.over.open() {
-		return m.toOverlay(msg)
+	if len(m.layers) > 0 {
+		return m.toTop(msg)
 	}
 	switch m.front {
 	case frontPicker:
@@ -79,7 +60,7 @@ func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // paste gives a paste to whoever is in front.
 func (m Model) paste(text string) (tea.Model, tea.Cmd) {
-	if m.over.help != nil || m.over.open() || m.front != frontChat {
+	if len(m.layers) > 0 || m.front != frontChat {
 		return m.toFront(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
 	}
 	var cmd tea.Cmd
@@ -101,18 +82,7 @@ func (m Model) restyle(dark bool) Model {
 	m.lists.picker = m.lists.picker.SetTheme(m.look.theme)
 	m.lists.browser = m.lists.browser.SetTheme(m.look.theme)
 	m.lists.runs = m.lists.runs.SetTheme(m.look.theme)
-	if m.over.permissions != nil {
-		p := m.over.permissions.SetTheme(m.look.theme)
-		m.over.permissions = &p
-	}
-	if m.over.usage != nil {
-		u := m.over.usage.SetTheme(m.look.theme)
-		m.over.usage = &u
-	}
-	if m.over.help != nil {
-		h := m.over.help.SetTheme(m.look.theme)
-		m.over.help = &h
-	}
+	m.layers = m.layers.restyled(m.look.theme)
 	return m
 }
 
@@ -121,12 +91,8 @@ func (m Model) View() string {
 	switch {
 	case m.size.width <= 0 || m.size.height <= 0:
 		return ""
-	case m.over.help != nil:
-		return m.over.help.View(m.size.width, m.size.height)
-	case m.over.permissions != nil:
-		return m.over.permissions.View(m.size.width, m.size.height)
-	case m.over.usage != nil:
-		return m.over.usage.View(m.size.width, m.size.height)
+	case len(m.layers) > 0:
+		return m.layers.top().View(m.size.width, m.size.height)
 	case m.front == frontPicker:
 		return m.lists.picker.View(m.size.width, m.size.height)
 	case m.front == frontBrowser:
@@ -140,12 +106,8 @@ func (m Model) View() string {
 // Cursor is where the terminal's cursor belongs.
 func (m Model) Cursor() (x, y int, visible bool) {
 	switch {
-	case m.over.help != nil:
-		return m.over.help.Cursor()
-	case m.over.permissions != nil:
-		return m.over.permissions.Cursor()
-	case m.over.usage != nil:
-		return 0, 0, false
+	case len(m.layers) > 0:
+		return m.layers.top().Cursor()
 	case m.front == frontPicker:
 		return m.lists.picker.Cursor()
 	case m.front == frontBrowser:

@@ -9,7 +9,6 @@ import (
 	"cairn/harness"
 	"cairn/ui/browser"
 	"cairn/ui/chat"
-	"cairn/ui/overlay"
 	"cairn/ui/picker"
 	"cairn/ui/render"
 	"cairn/ui/runs"
@@ -67,10 +66,7 @@ func (m Model) dismiss(i int, cmd tea.Cmd) (tea.Model, tea.Cmd) {
 
 // toChat gives a message to the chat in front and does what it wants.
 func (m Model) toChat(msg tea.Msg) (tea.Model, tea.Cmd) {
-	c, cmd, want := m.chat.Update(msg)
-	m.chat = c
-	next, more := m.want(want)
-	return next, tea.Batch(cmd, more)
+	return m.chatDoes(m.chat.Update(msg))
 }
 
 // want does what the chat in front wants.
@@ -139,72 +135,6 @@ func (m Model) openMemory(want chat.Intent) (tea.Model, tea.Cmd) {
 		b, cmd = b.Open(id)
 	}
 	m.front, m.lists.browser = frontBrowser, b
-	return m, cmd
-}
-
-// openHelp shows the keys of the screen in front.
-func (m Model) openHelp() Model {
-	c := overlay.HelpConfig{Notes: m.deps.HelpNotes, Theme: m.look.theme}
-	switch {
-	case m.over.permissions != nil:
-		c.Title, c.Bindings = "permissions", m.over.permissions.Bindings()
-	case m.over.usage != nil:
-		c.Title, c.Bindings = "usage", m.over.usage.Bindings()
-	case m.front == frontPicker:
-		c.Title, c.Bindings = "sessions", m.lists.picker.Bindings()
-	case m.front == frontBrowser:
-		c.Title, c.Bindings = "memory", m.lists.browser.Bindings()
-	case m.front == frontRuns:
-		c.Title, c.Bindings = "runs", m.lists.runs.Bindings()
-	default:
-		c.Title, c.Bindings = "chat", append(m.chat.Bindings(), commands()...)
-	}
-	h, _, _ := overlay.NewHelp(c).Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
-	m.over.help = &h
-	return m
-}
-
-// openPermissions shows the rules in force for the chat in front.
-func (m Model) openPermissions() (tea.Model, tea.Cmd) {
-	d := m.deps
-	p, cmd := overlay.NewPermissions(m.ctx, overlay.PermissionsConfig{
-		Grants: d.Grants, Rules: d.Rules, Session: m.chat.Session().ID, CheckRule: d.CheckRule, Self: d.Holder, User: d.User,
-		Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
-	}).Open()
-	p, _, _ = p.Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
-	m.over.permissions = &p
-	return m, cmd
-}
-
-// openUsage shows what models used, and the chat in front of it.
-func (m Model) openUsage() (tea.Model, tea.Cmd) {
-	d := m.deps
-	u, cmd := overlay.NewUsage(m.ctx, overlay.UsageConfig{
-		Ledger: d.Ledger, Sessions: d.Sessions, Session: m.chat.Session().ID, Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
-	}).Open()
-	u, _, _ = u.Update(tea.WindowSizeMsg{Width: m.size.width, Height: m.size.height})
-	m.over.usage = &u
-	return m, cmd
-}
-
-// toOverlay gives a message to the overlay that is open below the help. What
-// one asked for is dropped once it is closed.
-func (m Model) toOverlay(msg tea.Msg) (tea.Model, tea.Cmd) {
-	var cmd tea.Cmd
-	var want overlay.Intent
-	switch {
-	case m.over.permissions != nil:
-		var p overlay.Permissions
-		p, cmd, want = m.over.permissions.Update(msg)
-		m.over.permissions = &p
-	case m.over.usage != nil:
-		var u overlay.Usage
-		u, cmd, want = m.over.usage.Update(msg)
-		m.over.usage = &u
-	}
-	if want != nil {
-		m.over.permissions, m.over.usage = nil, nil
-	}
 	return m, cmd
 }
 

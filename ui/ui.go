@@ -128,7 +128,7 @@ type Model struct {
 	chat   chat.Model
 	parked []chat.Model
 	lists  lists
-	over   over
+	layers layers // over the screen in front
 	size   size
 	serial int // the number of the newest chat
 	ending ending
@@ -140,17 +140,6 @@ type lists struct {
 	browser browser.Model
 	runs    runs.Model
 }
-
-// over is what is drawn over the screen in front; nil is not open. The help is
-// over the others, of which one at most is open.
-type over struct {
-	help        *overlay.Help
-	permissions *overlay.Permissions
-	usage       *overlay.Usage
-}
-
-// open reports whether something besides the help is open.
-func (o over) open() bool { return o.permissions != nil || o.usage != nil }
 
 // ending is what is known of the program's end.
 type ending struct {
@@ -299,7 +288,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // covered reports whether something stands before the chat.
 func (m Model) covered() bool {
-	return m.front != frontChat || m.over.help != nil || m.over.open()
+	return m.front != frontChat || len(m.layers) > 0
 }
 
 // route gives a message to its owner.
@@ -316,7 +305,7 @@ func (m Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case runs.Msg:
 		return m.toRuns(msg)
 	case overlay.Msg:
-		return m.toOverlay(msg)
+		return m.toLayers(msg)
 	case tea.KeyMsg, tea.MouseMsg:
 		return m.toFront(msg)
 	case screen.PasteMsg:

@@ -91,10 +91,7 @@ func (m Model) changed(msg watchMsg) (tea.Model, tea.Cmd) {
 	cmds = append(cmds, cmd)
 	m.lists.runs, cmd, _ = m.lists.runs.Update(runs.Changed{})
 	cmds = append(cmds, cmd)
-	if m.over.permissions != nil {
-		p, cmd, _ := m.over.permissions.Update(overlay.Changed{})
-		m.over.permissions = &p
-		cmds = append(cmds, cmd)
-	}
+	m.layers, cmd = m.layers.tell(overlay.Changed{})
+	cmds = append(cmds, cmd)
 	return m, tea.Batch(cmds...)
 }

@@ -225,15 +225,20 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 	default:
 		return m, nil, Intent{}
 	}
-	cmds := []tea.Cmd{cmd}
+	m, more := m.followed(before, was, msg)
+	return m, tea.Batch(cmd, more), want
+}
+
+// followed does what follows from a changed box, which was another before msg, and
+// from a window that shows something else.
+func (m Model) followed(before int, was compose.Box, msg tea.Msg) (Model, tea.Cmd) {
+	var draft tea.Cmd
 	if m.draft.version != before {
-		m, cmd = m.armDraft()
-		cmds = append(cmds, cmd)
+		m, draft = m.armDraft()
 	}
-	m, cmd = m.mentioned(was, msg)
-	cmds = append(cmds, cmd)
-	m, cmd = m.quench()
-	return m, tea.Batch(append(cmds, cmd)...), want
+	m, mention := m.mentioned(was, msg)
+	m, older := m.quench()
+	return m, tea.Batch(draft, mention, older)
 }
 
 // Paste takes a whole paste, which is never a key.

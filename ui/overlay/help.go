@@ -39,6 +39,9 @@ type Help struct {
 // NewHelp returns the help for the keys as they are now.
 func NewHelp(c HelpConfig) Help { return Help{c: c, filter: widget.Line("")} }
 
+// Title implements [Layer].
+func (h Help) Title() string { return "help" }
+
 // SetTheme changes the colours.
 func (h Help) SetTheme(t *themes.Theme) Help {
 	h.c.Theme = t

@@ -25,11 +25,6 @@ const (
 	wheelRows = 3
 )
 
-// Copy asks for text on the clipboard. Say is what to tell the person.
-type Copy struct{ Text, Say string }
-
-func (Copy) intent() {}
-
 // PagerConfig is what a pager shows.
 type PagerConfig struct {
 	// Title and Text are foreign text of any size.

@@ -118,6 +118,9 @@ func NewPermissions(ctx context.Context, c PermissionsConfig) Permissions {
 // Open reads the grants.
 func (p Permissions) Open() (Permissions, tea.Cmd) { return p.load() }
 
+// Title implements [Layer].
+func (p Permissions) Title() string { return "permissions" }
+
 // SetTheme changes the colours.
 func (p Permissions) SetTheme(t *themes.Theme) Permissions {
 	p.c.Theme = t

@@ -100,6 +100,12 @@ func (u Usage) Open() (Usage, tea.Cmd) {
 	}
 }
 
+// Title implements [Layer].
+func (u Usage) Title() string { return "usage" }
+
+// Cursor implements [Layer]: nothing is typed here.
+func (u Usage) Cursor() (x, y int, visible bool) { return 0, 0, false }
+
 // SetTheme changes the colours.
 func (u Usage) SetTheme(t *themes.Theme) Usage {
 	u.c.Theme = t

@@ -16,6 +16,35 @@ type PasteMsg string
 // when the terminal answers in time, and else never.
 type BackgroundMsg struct{ Dark bool }
 
+// Abilities are what the terminal has said of itself. The zero value is a terminal
+// that has not answered: everything is then used that does no harm where it is
+// unknown, and nothing is promised.
+type Abilities struct {
+	// Answered says that the terminal answered at all.
+	Answered bool
+	// Name is how it calls itself, such as "kitty 0.36.1"; empty if it does not.
+	Name string
+	// KittyKeys says that keys arrive unambiguously in the manner of kitty, and
+	// ModifyOther that they do in the manner of xterm: shift+enter can be told from
+	// enter.
+	KittyKeys, ModifyOther bool
+	// Synchronized says that frames are shown whole (mode 2026), and Graphemes that
+	// characters of several code points are measured as one (mode 2027).
+	Synchronized, Graphemes bool
+	// Scheme says that it tells when its background changes (mode 2031).
+	Scheme bool
+	// Clipboard says that it takes text for the clipboard (OSC 52). Few terminals
+	// tell, so false does not mean that it does not.
+	Clipboard bool
+}
+
+// AbilitiesMsg tells what the terminal said of itself so far. It comes when an
+// answer changed what is known, and never from a terminal that does not answer.
+type AbilitiesMsg Abilities
+
+// FocusMsg tells whether the person looks at this terminal.
+type FocusMsg struct{ In bool }
+
 // Cursorer is what a model implements to have the terminal's own cursor shown,
 // usually at the caret of a text field: input methods and screen readers
 // follow it. X and y are cells from the top left of the model's view.

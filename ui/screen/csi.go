@@ -45,20 +45,22 @@ func (d *decoder) control(b []byte) (int, tea.Msg) {
 	return end + 1, controlKey(body, final)
 }
 
-// controlKey reads a whole control sequence. Replies and what is unknown give
-// nil.
+// controlKey reads a whole control sequence. What is unknown gives nil.
 func controlKey(body string, final byte) tea.Msg {
 	switch {
 	case body == "" && final == 'I':
-		return tea.FocusMsg{}
+		return FocusMsg{In: true}
 	case body == "" && final == 'O':
-		return tea.BlurMsg{}
+		return FocusMsg{In: false}
 	case strings.HasPrefix(body, "<") && (final == 'M' || final == 'm'):
 		n, ok := numbers(body[1:])
 		if !ok || len(n) != 3 {
 			return nil
 		}
 		return mouse(n[0], n[1], n[2], final == 'm')
+	}
+	if told := controlAnswer(body, final); told != nil {
+		return told
 	}
 	n, ok := numbers(body)
 	if !ok {

@@ -28,19 +28,26 @@ const (
 )
 
 // decoder turns what the terminal sends into messages: keys and wheel as
-// Bubble Tea's, pastes whole, focus, and one reply. All other replies, also
-// late ones, vanish, so that they are never taken for typed text. Bytes may
-// come in any portions.
+// Bubble Tea's, pastes whole, focus, and the answers to our questions. All other
+// replies vanish. None is ever taken for typed text. Bytes may come in any
+// portions.
 type decoder struct {
 	held    []byte // the beginning of something whose end has not come
 	paste   []byte // the paste being collected
 	pasting bool
 	scanned int  // how much of paste is known not to hold its end
 	bare    bool // an escape key was just reported for want of a rest
+	// note, if it is set, is told of the bytes of each message but a paste, before
+	// the message is emitted; of what means nothing, too.
+	note func(b []byte, msg tea.Msg)
 }
 
-// reply is the answer to the question for the background.
-type reply struct{ dark bool }
+// reply is the answer to the question for the background, and scheme what a
+// terminal tells when its background changes.
+type (
+	reply  struct{ dark bool }
+	scheme struct{ dark bool }
+)
 
 // feed takes the next bytes and emits what they complete.
 func (d *decoder) feed(b []byte, emit func(tea.Msg)) {
@@ -69,6 +76,9 @@ func (d *decoder) feed(b []byte, emit func(tea.Msg)) {
 			d.held = bytes.Clone(b)
 			return
 		}
+		if d.note != nil && !d.pasting {
+			d.note(b[:n], msg)
+		}
 		b = b[n:]
 		if msg != nil {
 			emit(msg)
@@ -94,17 +104,23 @@ func (d *decoder) wait() time.Duration {
 func (d *decoder) expire(emit func(tea.Msg)) {
 	b := d.held
 	d.held = nil
+	key := func(b []byte, k tea.KeyMsg) {
+		if d.note != nil {
+			d.note(b, k)
+		}
+		emit(k)
+	}
 	switch {
 	case len(b) == 0 || b[0] != esc:
 		return
 	case len(b) == 1:
 		d.bare = true
-		emit(tea.KeyMsg{Type: tea.KeyEscape})
+		key(b, tea.KeyMsg{Type: tea.KeyEscape})
 	case len(b) == 2 && b[1] == esc:
-		emit(tea.KeyMsg{Type: tea.KeyEscape})
-		emit(tea.KeyMsg{Type: tea.KeyEscape})
+		key(b[:1], tea.KeyMsg{Type: tea.KeyEscape})
+		key(b[1:], tea.KeyMsg{Type: tea.KeyEscape})
 	case len(b) == 2:
-		emit(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{rune(b[1])}, Alt: true})
+		key(b, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{rune(b[1])}, Alt: true})
 	}
 }
 
@@ -231,15 +247,15 @@ func beginsReply(kind, next byte) bool {
 	return next == 'G'
 }
 
-// stringReply swallows a reply that ends with BEL or ST, and reads the one for
-// the background.
+// stringReply takes a reply that ends with BEL or ST, and reads those that we
+// asked for.
 func stringReply(b []byte) (int, tea.Msg) {
 	for i := 2; i < len(b); i++ {
 		switch c := b[i]; {
 		case c == 7:
-			return i + 1, colourReply(b[2:i], b[1])
+			return i + 1, readReply(b[2:i], b[1])
 		case c == esc && i+1 < len(b) && b[i+1] == '\\':
-			return i + 2, colourReply(b[2:i], b[1])
+			return i + 2, readReply(b[2:i], b[1])
 		case c == esc && i+1 == len(b):
 			return 0, nil
 		case c < ' ' || c == 0x7f: // no reply holds these: it was cut off
@@ -252,8 +268,12 @@ func stringReply(b []byte) (int, tea.Msg) {
 	return 0, nil
 }
 
-// colourReply reads the answer `11;rgb:RRRR/GGGG/BBBB` to OSC 11.
-func colourReply(body []byte, kind byte) tea.Msg {
+// readReply reads the answer `11;rgb:RRRR/GGGG/BBBB` to OSC 11, and what device
+// control strings tell.
+func readReply(body []byte, kind byte) tea.Msg {
+	if kind == 'P' {
+		return stringAnswer(string(body))
+	}
 	value, ok := strings.CutPrefix(string(body), "11;")
 	if kind != ']' || !ok {
 		return nil

@@ -45,6 +45,15 @@ type AbilitiesMsg Abilities
 // FocusMsg tells whether the person looks at this terminal.
 type FocusMsg struct{ In bool }
 
+// HeardMsg tells what the terminal sent for a key, before the key itself comes. It
+// comes only after [Listen].
+type HeardMsg struct {
+	Bytes []byte
+	// Key is what is made of them, if Known says that anything is.
+	Key   tea.KeyMsg
+	Known bool
+}
+
 // Cursorer is what a model implements to have the terminal's own cursor shown,
 // usually at the caret of a text field: input methods and screen readers
 // follow it. X and y are cells from the top left of the model's view.
@@ -59,6 +68,7 @@ type (
 	suspendMsg struct{}
 	controlMsg []byte
 	mouseMsg   bool
+	listenMsg  bool
 	execMsg    struct {
 		cmd  *exec.Cmd
 		done func(error) tea.Msg
@@ -89,6 +99,11 @@ func Exec(cmd *exec.Cmd, done func(error) tea.Msg) tea.Cmd {
 // that was not encoded.
 func Control(sequence []byte) tea.Cmd {
 	return func() tea.Msg { return controlMsg(sequence) }
+}
+
+// Listen is a command that has what keys send told by a [HeardMsg], or ends that.
+func Listen(on bool) tea.Cmd {
+	return func() tea.Msg { return listenMsg(on) }
 }
 
 // Mouse is a command that turns reports of the wheel and buttons on or off.

@@ -1,7 +1,7 @@
 package screen
 
-// The modes a session sets, and their undoing in the opposite order. None asks
-// a question, and terminals ignore the ones they do not know, but for the
+// The modes a session sets, and their undoing in the opposite order. None of
+// them asks a question, and terminals ignore the ones they do not know, but for the
 // Linux console, which prints the ones for keys.
 const (
 	syncBegin  = "\x1b[?2026h"
@@ -23,13 +23,13 @@ const (
 	plain = "\x1b[m\x1b[r\x1b[?7h"
 
 	// Alternate screen, cleared; cursor hidden; pastes bracketed; focus
-	// reported; widths by grapheme cluster.
-	enterModes = "\x1b[?1049h" + plain + "\x1b[H\x1b[2J" + cursorHide + "\x1b[?2004h\x1b[?1004h\x1b[?2027h"
+	// reported; widths by grapheme cluster; changes of the background told.
+	enterModes = "\x1b[?1049h" + plain + "\x1b[H\x1b[2J" + cursorHide + "\x1b[?2004h\x1b[?1004h\x1b[?2027h\x1b[?2031h"
 
 	// leaveModes ends a frame that was cut off and leaves the alternate screen
 	// last.
-	leaveModes = syncEnd + plain + "\x1b[?2027l\x1b[?1004l\x1b[?2004l" + cursorShow + "\x1b[?1049l"
+	leaveModes = syncEnd + plain + "\x1b[?2031l\x1b[?2027l\x1b[?1004l\x1b[?2004l" + cursorShow + "\x1b[?1049l"
 
-	// The only question ever asked, once, before the first frame.
+	// What the background is; asked with the other questions.
 	askBackground = "\x1b]11;?\x1b\\"
 )

@@ -138,6 +138,9 @@ func (r *root) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	case mouseMsg:
 		r.screen.report(r.screen.setMouse(bool(msg)))
 		return r, nil
+	case listenMsg:
+		r.screen.heard.Store(bool(msg))
+		return r, nil
 	case suspendMsg:
 		r.screen.report(askStop())
 		return r, nil

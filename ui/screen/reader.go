@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"sync"
@@ -53,6 +54,7 @@ func (s *Screen) read() {
 	var d decoder
 	for {
 		n, err := s.tty.read(buf, d.wait())
+		d.note = s.ear()
 		switch {
 		case errors.Is(err, errCalledOff):
 			return
@@ -67,21 +69,39 @@ func (s *Screen) read() {
 		default:
 			d.feed(s.tty.typed(buf[:n]), s.take)
 		}
+		s.tell()
 	}
 }
 
 // take passes on one message from the terminal.
 func (s *Screen) take(msg tea.Msg) {
-	r, ok := msg.(reply)
-	if !ok {
+	switch msg := msg.(type) {
+	case answer:
+		s.learn(msg)
+	case scheme:
+		s.Send(BackgroundMsg{Dark: msg.dark})
+	case reply:
+		s.mu.Lock()
+		late := s.lit || s.known != nil || s.now().Sub(s.opened) > backgroundWait
+		s.lit = true
+		s.mu.Unlock()
+		if !late {
+			s.Send(BackgroundMsg{Dark: msg.dark})
+		}
+	default:
 		s.Send(msg)
-		return
 	}
-	s.mu.Lock()
-	late := s.answered || s.known != nil || s.now().Sub(s.opened) > backgroundWait
-	s.answered = true
-	s.mu.Unlock()
-	if !late {
-		s.Send(BackgroundMsg{Dark: r.dark})
+}
+
+// ear is who is told of the bytes of keys, nil if nobody wants to know.
+func (s *Screen) ear() func(b []byte, msg tea.Msg) {
+	if !s.heard.Load() {
+		return nil
+	}
+	return func(b []byte, msg tea.Msg) {
+		key, ok := msg.(tea.KeyMsg)
+		if ok || msg == nil {
+			s.Send(HeardMsg{Bytes: bytes.Clone(b), Key: key, Known: ok})
+		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -39,7 +40,7 @@ var (
 
 const (
 	// backgroundWait is how long after the start an answer about the
-	// background is passed on.
+	// background is passed on, and answers are owed at all.
 	backgroundWait = time.Second
 	// answerWait is how long an end within that time waits for the answer, so
 	// that it does not reach the shell.
@@ -76,11 +77,15 @@ type Screen struct {
 	failure  error // why the program has to end
 	program  *tea.Program
 	early    []tea.Msg // sent before the program ran
-	asked    bool      // for the background
-	answered bool      // the background was told
+	asked    bool      // what the terminal is
+	answered bool      // all that was asked
+	lit      bool      // the background was told
+	able     Abilities // what the terminal said so far
+	told     Abilities // and what of it was passed on
 	returned time.Time // when others last gave the terminal back
 
-	borrow sync.Mutex // held by whoever has handed the terminal to others
+	heard  atomic.Bool // somebody wants to know what keys send
+	borrow sync.Mutex  // held by whoever has handed the terminal to others
 	reader reader
 }
 
@@ -110,11 +115,12 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	}
 	s := &Screen{log: o.Log, now: o.Now, tty: t, out: t, size: t.size, opened: o.Now(), done: make(chan struct{}), mouse: o.Mouse}
 	s.paint = newPainter(kind, fallbackWidth, fallbackHeight)
-	ask := ""
+	ask := questions(kind, o.Getenv)
+	s.asked = ask != ""
 	if dark, known := background.FromEnv(o.Getenv("COLORFGBG")); known {
 		s.known = &BackgroundMsg{Dark: dark}
-	} else if kind != "linux" {
-		ask, s.asked = askBackground, true
+	} else if s.asked {
+		ask = askBackground + ask
 	}
 	if kind != "linux" {
 		s.keysOn = keysOn

@@ -81,6 +81,9 @@ type Deps struct {
 	NewSession func() harness.Session
 	// Theme returns the theme for a dark or light background.
 	Theme func(dark bool) *themes.Theme
+	// Save sets a key of the person's configuration, such as "theme", for the
+	// starts to come. Its errors are sentences. Nil means that nothing is kept.
+	Save func(ctx context.Context, key, value string) error
 	// Keys replaces the keys of actions by name.
 	Keys map[string][]string
 	// Holder is this process.
@@ -130,6 +133,7 @@ type Model struct {
 	lists  lists
 	layers layers // over the screen in front
 	size   size
+	term   terminal
 	serial int // the number of the newest chat
 	ending ending
 }
@@ -312,6 +316,10 @@ func (m Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.paste(string(msg))
 	case screen.BackgroundMsg:
 		return m.restyle(msg.Dark), nil
+	case screen.AbilitiesMsg:
+		return m.learn(screen.Abilities(msg))
+	case screen.FocusMsg:
+		return m.looked(msg.In)
 	case watchMsg:
 		return m.changed(msg)
 	case toldMsg:

@@ -57,7 +57,8 @@ func main() {
 		OpenStore: openStore, CheckStore: checkStore,
 		BackupStore: backupStore, RestoreStore: restoreStore, CompactStore: compactStore, EmptyTrash: emptyTrash,
 		MigrateStore: migrateStore, RebuildStore: rebuildStore, OpenSnapshots: func(ctx context.Context, address string) (snapshot.Store, error) { return bucket.Open(ctx, address) },
-		StorePath: func(dir string) string { return filepath.Join(dir, bolt.FileName) },
+		RemoteStore: bolt.Remote,
+		StorePath:   func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
 			sweep(setup.Now, setup.Log)
 			e, err := p.Engine(s, native(s), setup)
@@ -296,6 +297,7 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 			return harness.Session{ID: harness.SessionID(harness.NewID()), Dir: c.Session.Dir}
 		},
 		Theme:  func(dark bool) *themes.Theme { return theme(c, dark) },
+		Save:   c.Save,
 		Config: p.settle(c), Files: p.files(c), PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
 	}
 	condensing(&d, p.Condenser(c, native(c.Store), set), c.Store)

@@ -90,6 +90,7 @@ func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
 		System:  cfg.systemFor(t.session).Value,
 		Holder:  a.holder(),
 		Export:  a.exporter(st),
+		Save:    a.saveSetting,
 		Notices: append(t.notices, cfg.Warnings...),
 		Told:    a.told,
 		Plain:   plain, Color: a.color(), Mouse: cfg.Mouse, Theme: cfg.Theme,

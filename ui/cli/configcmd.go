@@ -12,7 +12,7 @@ import (
 
 // configCommand is `cairn config`.
 func (a *app) configCommand() *cobra.Command {
-	return group("config", "Show and check the configuration", a.configPath(), a.configCheck(), a.configShow())
+	return group("config", "Show and check the configuration", a.configPath(), a.configCheck(), a.configShow(), a.configSet())
 }
 
 func (a *app) configPath() *cobra.Command {

@@ -59,6 +59,9 @@ type Wire struct {
 	// that there is one if there is something at its StorePath. Commands that
 	// only read make none.
 	StoreExists func(dir string) bool
+	// RemoteStore names the network file system that a directory is on, "" if it is on
+	// none or that cannot be told; nil means that nobody can tell.
+	RemoteStore func(dir string) string
 	// StorePath is the database file of a directory. Copies that nobody gave a
 	// place are in the directory "backups" beside it, named after the file.
 	StorePath func(dir string) string
@@ -224,7 +227,10 @@ type Setup struct {
 	// then waits for it, and is denied otherwise.
 	Interactive bool
 	// Steps, if set, replaces what carries out runs: that of the demonstration.
-	Steps  func(agent.Steps) (agent.Steps, error)
+	Steps func(agent.Steps) (agent.Steps, error)
+	// Keys are the keys of providers that the person gave to cairn itself; nil
+	// keeps none.
+	Keys   *keyring.Keys
 	Getenv func(string) string
 	Now    func() time.Time
 	Log    *slog.Logger
@@ -316,6 +322,10 @@ type ChatSetup struct {
 	// path is a safe name in the current directory, a directory takes such a name,
 	// and an ending of .jsonl chooses JSON Lines. Nothing is written over.
 	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
+	// Save sets a key of the person's configuration file, such as "theme", for the
+	// starts to come; see [WriteSetting]. What would not count, because a flag, the
+	// environment or the project sets it, is an error that says so.
+	Save func(ctx context.Context, key, value string) error
 	// Notices are sentences to show once. Told brings more of them while the chat
 	// is open.
 	Notices []string

@@ -183,6 +183,12 @@ func (m *helperModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.note = "resumed"
 	case tea.MouseMsg:
 		m.note = fmt.Sprintf("%s at %d,%d", msg, msg.X, msg.Y)
+	case AbilitiesMsg:
+		m.note = fmt.Sprintf("%s kitty=%t xterm=%t sync=%t wide=%t scheme=%t clip=%t", msg.Name, msg.KittyKeys, msg.ModifyOther, msg.Synchronized, msg.Graphemes, msg.Scheme, msg.Clipboard)
+	case FocusMsg:
+		m.note = fmt.Sprintf("in=%t", msg.In)
+	case HeardMsg:
+		m.note = fmt.Sprintf("heard %q %s %t", msg.Bytes, msg.Key, msg.Known)
 	case noteMsg:
 		m.note = string(msg)
 	case tea.KeyMsg:
@@ -220,6 +226,8 @@ func (m *helperModel) key(k tea.KeyMsg) tea.Cmd {
 		return Mouse(true)
 	case "R":
 		return Redraw
+	case "L":
+		return Listen(true)
 	case "D": // stop reading, and quit once there is something to read
 		return func() tea.Msg {
 			m.screen.reader.stop()

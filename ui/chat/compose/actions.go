@@ -19,12 +19,20 @@ func Bindings() []render.Binding {
 		{Action: "edit.bottom", Keys: []string{"ctrl+end", "alt+>"}, Help: "end of text", Group: group},
 		{Action: "edit.backspace", Keys: []string{"backspace", "ctrl+h"}, Help: "delete before", Group: group},
 		{Action: "edit.delete", Keys: []string{"delete", "ctrl+d"}, Help: "delete at the caret", Group: group},
-		{Action: "edit.cut-word", Keys: []string{"ctrl+w", "alt+backspace"}, Help: "cut the word before", Group: group},
-		{Action: "edit.cut-word-right", Keys: []string{"alt+d"}, Help: "cut the word after", Group: group},
+		{Action: "edit.cut-word", Keys: []string{"ctrl+w"}, Help: "cut back to a space", Group: group},
+		{Action: "edit.cut-word-left", Keys: []string{"alt+backspace"}, Help: "cut the word before", Group: group},
+		{Action: "edit.cut-word-right", Keys: []string{"alt+d", "alt+delete"}, Help: "cut the word after", Group: group},
 		{Action: "edit.cut-start", Keys: []string{"ctrl+u"}, Help: "cut to the start of line", Group: group},
 		{Action: "edit.cut-end", Keys: []string{"ctrl+k"}, Help: "cut to the end of line", Group: group},
 		{Action: "edit.yank", Keys: []string{"ctrl+y"}, Help: "paste what was cut", Group: group},
-		{Action: "edit.undo", Keys: []string{"ctrl+_"}, Help: "undo", Group: group},
+		{Action: "edit.yank-older", Keys: []string{"alt+y"}, Help: "paste what was cut before that instead", Group: group},
+		{Action: "edit.upper", Keys: []string{"alt+u"}, Help: "word in capitals", Group: group},
+		{Action: "edit.lower", Keys: []string{"alt+l"}, Help: "word in small letters", Group: group},
+		{Action: "edit.capital", Keys: []string{"alt+c"}, Help: "word with a capital", Group: group},
+		{Action: "edit.swap-words", Keys: []string{"alt+t"}, Help: "swap two words", Group: group},
+		{Action: "edit.swap", Keys: []string{"ctrl+x ctrl+t"}, Help: "swap two characters", Group: group},
+		{Action: "edit.undo", Keys: []string{"ctrl+_", "ctrl+x ctrl+u"}, Help: "undo", Group: group},
+		{Action: "edit.redo", Keys: []string{"alt+_", "ctrl+x ctrl+_"}, Help: "redo", Group: group},
 		{Action: "edit.up", Keys: []string{"up"}, Help: "line up, then earlier prompts", Group: group},
 		{Action: "edit.down", Keys: []string{"down"}, Help: "line down, then later prompts", Group: group},
 	}
@@ -38,11 +46,18 @@ func (b Box) Do(action string, width int) (next Box, ok bool) {
 		return b.vertical(action == "edit.down", width)
 	case "edit.undo":
 		return b.revert()
+	case "edit.redo":
+		return b.again()
 	case "edit.yank":
-		if len(b.cut) == 0 {
-			return b, false
-		}
-		return b.mark().put(b.cut), true
+		return b.yanked()
+	case "edit.yank-older":
+		return b.yankedOlder()
+	case "edit.upper", "edit.lower", "edit.capital":
+		return b.recase(action)
+	case "edit.swap":
+		return b.swapped()
+	case "edit.swap-words":
+		return b.swappedWords()
 	case "edit.backspace":
 		next = b.remove(max(b.at-1, 0), b.at)
 	case "edit.delete":
@@ -68,17 +83,19 @@ func (b Box) target(action string) (to int, cut, known bool) {
 	case "edit.right":
 		return min(b.at+1, len(b.pieces)), false, true
 	case "edit.word-left":
-		return b.back(piece.word), false, true
+		return b.wordStart(b.at), false, true
 	case "edit.word-right":
-		return b.forth(), false, true
+		return b.wordEnd(b.at), false, true
 	case "edit.top":
 		return 0, false, true
 	case "edit.bottom":
 		return len(b.pieces), false, true
 	case "edit.cut-word":
 		return b.back(func(p piece) bool { return !p.space() }), true, true
+	case "edit.cut-word-left":
+		return b.wordStart(b.at), true, true
 	case "edit.cut-word-right":
-		return b.forth(), true, true
+		return b.wordEnd(b.at), true, true
 	case "edit.cut-start":
 		return b.lineStart(), true, true
 	case "edit.cut-end":
@@ -101,29 +118,10 @@ func (b Box) travel(to int, cut bool) (Box, bool) {
 		return b.rest(), true
 	}
 	i, j := min(b.at, to), max(b.at, to)
-	gone := b.pieces[i:j]
-	switch {
-	case b.last != deedCut:
-		b.cut = join(gone)
-	case to < b.at:
-		b.cut = join(gone, b.cut)
-	default:
-		b.cut = join(b.cut, gone)
-	}
+	b = b.keep(b.pieces[i:j], to < b.at)
 	b = b.remove(i, j)
 	b.last = deedCut
 	return b, true
-}
-
-// revert takes the last edit back.
-func (b Box) revert() (Box, bool) {
-	n := len(b.undo)
-	if n == 0 {
-		return b, false
-	}
-	was := b.undo[n-1]
-	b.pieces, b.at, b.undo = was.pieces, was.at, b.undo[:n-1]
-	return b.rest(), true
 }
 
 func (b Box) lineStart() int {
@@ -142,7 +140,7 @@ func (b Box) lineEnd() int {
 	return i
 }
 
-// back is the start of the word before the caret.
+// back is the start of the run of pieces before the caret that are in it.
 func (b Box) back(in func(piece) bool) int {
 	i := b.at
 	for i > 0 && !in(b.pieces[i-1]) {
@@ -150,18 +148,6 @@ func (b Box) back(in func(piece) bool) int {
 	}
 	for i > 0 && in(b.pieces[i-1]) {
 		i--
-	}
-	return i
-}
-
-// forth is the end of the word after the caret.
-func (b Box) forth() int {
-	i := b.at
-	for i < len(b.pieces) && !b.pieces[i].word() {
-		i++
-	}
-	for i < len(b.pieces) && b.pieces[i].word() {
-		i++
 	}
 	return i
 }

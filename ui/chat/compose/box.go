@@ -8,9 +8,9 @@
 package compose
 
 import (
+	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -50,6 +50,7 @@ const (
 	deedNone deed = iota
 	deedTyped
 	deedCut
+	deedYank
 )
 
 // Box is the text with its caret. The zero value is an empty box.
@@ -58,8 +59,15 @@ type Box struct {
 	at     int // the caret stands before this piece
 	goal   int // 1 + the column that moves up and down aim at; 0 is none
 	undo   []step
-	cut    []piece
+	redo   []step
+	ring   [][]piece // what was cut, the newest last
+	yank   yank
 	last   deed
+	// known are the texts that were folded here, the newest last: where one of
+	// them comes back it is folded again.
+	known []string
+	// bare says that what can be edited is not folded.
+	bare bool
 }
 
 // Text returns the whole text with every fold expanded.
@@ -119,40 +127,10 @@ func (b Box) Insert(s string) Box {
 	added := split(s)
 	b.at = len(before) + len(added)
 	b.pieces = join(before, added, after)
-	b.last, b.goal = deedNone, 0
+	b = b.seam(b.at).rest()
 	if typed {
 		b.last = deedTyped
 	}
-	return b
-}
-
-// Paste puts s at the caret, folded if it is long. CRLF and CR become LF;
-// every other character stays, to be sent as it came.
-func (b Box) Paste(s string) Box {
-	s = LineEnds(s)
-	if len(s) > foldBytes || strings.Count(s, "\n") > foldLines {
-		return b.mark().put([]piece{{text: s, fold: true}})
-	}
-	return b.mark().Insert(s).rest()
-}
-
-// LineEnds is a text as [Box.Paste] takes it.
-func LineEnds(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
-}
-
-// SetText replaces everything by s, with the caret at its end. The text that
-// was there comes back by undo.
-func (b Box) SetText(s string) Box {
-	b = b.mark()
-	b.pieces, b.last, b.goal = nil, deedNone, 0
-	switch {
-	case len(s) > foldLoaded:
-		b.pieces = []piece{{text: s, fold: true}}
-	case s != "":
-		b.pieces = split(s)
-	}
-	b.at = len(b.pieces)
 	return b
 }
 
@@ -167,27 +145,13 @@ func (b Box) Continued() (next Box, ok bool) {
 	return b.rest(), true
 }
 
-// Unfold opens the fold at or before the caret for editing; ok is false if
-// there is none or it is too large.
-func (b Box) Unfold() (next Box, ok bool) {
-	for _, i := range []int{b.at, b.at - 1} {
-		if i < 0 || i >= len(b.pieces) || !b.pieces[i].fold || len(b.pieces[i].text) > unfoldMax {
-			continue
-		}
-		b = b.mark()
-		open := split(b.pieces[i].text)
-		b.pieces = join(b.pieces[:i], open, b.pieces[i+1:])
-		b.at = i + len(open)
-		return b.rest(), true
-	}
-	return b, false
-}
-
 // put inserts pieces at the caret.
 func (b Box) put(add []piece) Box {
-	b.pieces = join(b.pieces[:b.at], add, b.pieces[b.at:])
+	i := b.at
+	b.pieces = join(b.pieces[:i], add, b.pieces[i:])
 	b.at += len(add)
-	return b.rest()
+	b = b.seam(i)
+	return b.seam(b.at).rest()
 }
 
 // remove deletes the pieces from i up to j and leaves the caret there.
@@ -197,7 +161,7 @@ func (b Box) remove(i, j int) Box {
 	}
 	b = b.mark()
 	b.pieces, b.at = join(b.pieces[:i], b.pieces[j:]), i
-	return b.rest()
+	return b.seam(i).rest()
 }
 
 // rest ends a group of like edits.
@@ -217,7 +181,53 @@ func (b Box) mark() Box {
 			break
 		}
 	}
-	b.undo = kept
+	b.undo, b.redo = kept, nil
+	return b
+}
+
+// seamPieces bounds what is looked at on either side of a place where two texts
+// were put together, in pieces.
+const seamPieces = 64
+
+// seam makes whole characters of the pieces around a place where two texts were put
+// together: a mark joins what it now stands behind. The caret stays behind what it
+// stood behind.
+func (b Box) seam(at int) Box {
+	loose := func(p piece) bool { return !p.fold && p.text[0] >= utf8.RuneSelf }
+	i, j := at, at
+	if at >= len(b.pieces) || !loose(b.pieces[at]) {
+		return b // nothing but a mark joins what stands before it
+	}
+	for i > 0 && at-i < seamPieces && loose(b.pieces[i-1]) {
+		i--
+	}
+	if i > 0 && !b.pieces[i-1].fold && b.pieces[i-1].text >= " " {
+		i--
+	}
+	for j < len(b.pieces) && j-at < seamPieces && loose(b.pieces[j]) {
+		j++
+	}
+	var s strings.Builder
+	caret := 0
+	for k, p := range b.pieces[i:j] {
+		if i+k < b.at {
+			caret += len(p.text)
+		}
+		s.WriteString(p.text)
+	}
+	whole := split(s.String())
+	if slices.Equal(whole, b.pieces[i:j]) {
+		return b
+	}
+	b.pieces = join(b.pieces[:i], whole, b.pieces[j:])
+	switch {
+	case b.at >= j:
+		b.at += len(whole) - (j - i)
+	case b.at > i:
+		for b.at = i; caret > 0; b.at++ {
+			caret -= len(whole[b.at-i].text)
+		}
+	}
 	return b
 }
 
@@ -275,15 +285,6 @@ func Size(n int) string {
 	default:
 		return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
 	}
-}
-
-// word reports whether the piece is part of a word.
-func (p piece) word() bool {
-	if p.fold {
-		return true
-	}
-	r, _ := utf8.DecodeRuneInString(p.text)
-	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // space reports whether the piece is white space.

@@ -46,6 +46,21 @@ func TestActions(t *testing.T) {
 		{"edit.delete", "a|會b", "a|b"},
 		{"edit.cut-word", "git commit -m|", "git commit |"},
 		{"edit.cut-word", "one two  |", "one |"},
+		{"edit.cut-word-left", "see importer/row|", "see importer/|"},
+		{"edit.cut-word-left", "don't stop, it's fine|", "don't stop, it's |"},
+		{"edit.word-left", "會議記錄|", "會議記|錄"},
+		{"edit.word-right", "|カタカナと漢字", "カタカナ|と漢字"},
+		{"edit.word-left", "hi 👩‍👩‍👧 |", "hi |👩‍👩‍👧 "},
+		{"edit.word-right", "|e\u0301te\u0301 chaud", "e\u0301te\u0301| chaud"},
+		{"edit.word-right", "مرحبا| بالعالم", "مرحبا بالعالم|"},
+		{"edit.upper", "one |two three", "one TWO| three"},
+		{"edit.lower", "ÉT|É DE", "ÉTé| DE"},
+		{"edit.capital", "one| tWO", "one Two|"},
+		{"edit.swap", "ab|c", "acb|"},
+		{"edit.swap", "teh|", "the|"},
+		{"edit.swap", "a👩‍👩‍👧|", "👩‍👩‍👧a|"},
+		{"edit.swap-words", "one |two three", "two one| three"},
+		{"edit.swap-words", "first, second|", "second, first|"},
 		{"edit.cut-word-right", "one| two three", "one| three"},
 		{"edit.cut-start", "one\ntwo thr|ee", "one\n|ee"},
 		{"edit.cut-end", "o|ne\ntwo", "o|\ntwo"},
@@ -65,7 +80,18 @@ func TestEveryBindingDoesSomething(t *testing.T) {
 	t.Parallel()
 	for _, b := range Bindings() {
 		box := at("one two\nthree| four\nfive six")
-		box.cut = split("cut")
+		switch b.Action {
+		case "edit.yank":
+			box.ring = [][]piece{split("cut")}
+		case "edit.yank-older":
+			box.ring = [][]piece{split("older"), split("cut")}
+			box, _ = box.yanked()
+		case "edit.redo":
+			box, _ = box.Insert("x").revert()
+		case "edit.capital":
+			box = box.SetText("word")
+			box.at = 0
+		}
 		if _, ok := box.Do(b.Action, 80); !ok {
 			t.Errorf("%s does nothing", b.Action)
 		}

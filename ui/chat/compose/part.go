@@ -65,9 +65,7 @@ func (b Box) Swap(n int, s string) (next Box, ok bool) {
 	}
 	b = b.mark()
 	added := split(s)
-	b.pieces = join(b.pieces[:i], added, b.pieces[b.at:])
-	b.at = i + len(added)
-	return b.rest(), true
+	return b.replace(i, b.at, added), true
 }
 
 // Drop takes the bytes from i up to j out of the text, whole pieces; the caret

@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"errors"
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
@@ -26,6 +27,13 @@ func (b *Backend) Cut(ctx context.Context, id harness.RunID) error {
 func (b *Backend) Stuck(ctx context.Context, id harness.RunID) bool {
 	d, err := b.describe(ctx, id)
 	return err == nil && d.stuck
+}
+
+// Silent reports whether err says that the server could not be asked, as one that
+// is busy cannot: the question is worth asking again.
+func Silent(err error) bool {
+	var s *silence
+	return errors.As(err, &s)
 }
 
 // Fresh is how many runs are looked for besides those in the server's lists.

@@ -185,10 +185,11 @@ func until(t *testing.T, b *temporal.Backend, id harness.RunID, what string, wan
 	t.Helper()
 	for {
 		j, err := b.Get(t.Context(), id)
-		if err != nil {
+		switch {
+		case temporal.Silent(err): // the machine is busy
+		case err != nil:
 			t.Fatalf("waiting for %s: %v", what, err)
-		}
-		if wanted(j) {
+		case wanted(j):
 			return j
 		}
 		select {
@@ -212,6 +213,9 @@ func untilStatus(t *testing.T, b *temporal.Backend, id harness.RunID, s harness.
 func read(t *testing.T, b *temporal.Backend, id harness.RunID) []run.Entry {
 	t.Helper()
 	entries, err := b.Read(t.Context(), id, 0)
+	for temporal.Silent(err) && t.Context().Err() == nil { // the machine is busy
+		entries, err = b.Read(t.Context(), id, 0)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

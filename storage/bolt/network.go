@@ -17,6 +17,15 @@ func (d *DB) warnOf(name string) {
 		"use it on one machine at a time, or choose a local directory with --dir or CAIRN_DIR", d.dir, name))
 }
 
+// Remote names the network file system that a directory is on, "" if it is on none
+// or that cannot be told.
+func Remote(dir string) string {
+	if kind := fileSystem(dir); remote(kind) {
+		return kind
+	}
+	return ""
+}
+
 // remote reports whether a kind of file system is one that is reached over a
 // network, or by a program that may do that.
 func remote(kind string) bool {

@@ -36,8 +36,8 @@ type Streams struct {
 	Out, Err io.Writer
 	// InTTY, OutTTY and ErrTTY say which of them are terminals.
 	InTTY, OutTTY, ErrTTY bool
-	// Width is the terminal's, in cells; 0 means unknown.
-	Width int
+	// Width and Height are the terminal's, in cells; 0 means unknown.
+	Width, Height int
 	// Terminal names the terminal for others who wait, such as "pts/3".
 	Terminal string
 	Getenv   func(string) string
@@ -46,7 +46,12 @@ type Streams struct {
 	// Discard throws away what was typed at the terminal and not read yet; nil
 	// if In is none.
 	Discard func() error
-	Now     func() time.Time
+	// Ask writes a question to the terminal and returns what it answers within a
+	// limit. Sane puts right what it makes of what is typed. Nil if input or output
+	// is none.
+	Ask  func(question string, limit time.Duration) ([]byte, error)
+	Sane func(ctx context.Context) error
+	Now  func() time.Time
 }
 
 // System returns the streams and surroundings of the process.
@@ -60,7 +65,13 @@ func System() Streams {
 	}
 	if s.OutTTY {
 		// A terminal that does not tell its width is one of unknown width.
-		s.Width, _, _ = term.GetSize(os.Stdout.Fd())
+		s.Width, s.Height, _ = term.GetSize(os.Stdout.Fd())
+	}
+	if s.InTTY && s.OutTTY {
+		s.Ask = func(text string, limit time.Duration) ([]byte, error) {
+			return question(os.Stdin, os.Stdout, text, limit)
+		}
+		s.Sane = func(ctx context.Context) error { return sane(ctx, os.Stdin) }
 	}
 	if s.InTTY {
 		s.Discard = func() error { return discard(os.Stdin) }

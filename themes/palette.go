@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,8 @@ import (
 // cost half the bytes of a free one, or empty for the default foreground.
 type palette struct {
 	Name string `toml:"name"`
+	// Base is the built-in theme that has what the file leaves out.
+	Base string `toml:"base"`
 	Dark bool   `toml:"dark"`
 	// Background is assumed, never painted: contrast is judged against it.
 	Background string       `toml:"background"`
@@ -60,22 +63,53 @@ type syntaxColour struct {
 	Error    string `toml:"error"`
 }
 
-// parsePalette reads a theme file strictly: every key must be known and
-// present, every colour must be one.
+// parsePalette reads a theme file strictly: every key must be known, every
+// colour must be one, and all must be there unless there is a base that has them.
 func parsePalette(data []byte) (*palette, error) {
 	var p palette
-	dec := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
-	if err := dec.Decode(&p); err != nil {
-		return nil, explain(err)
+	if err := decode(data, &p); err != nil {
+		return nil, err
 	}
 	var raw map[string]any
 	if err := toml.Unmarshal(data, &raw); err != nil {
 		return nil, explain(err)
 	}
-	if err := p.check(data, raw); err != nil {
+	if present(raw, []string{"base"}) {
+		dark := !present(raw, []string{"dark"}) || p.Dark
+		base, err := baseOf(p.Base, dark)
+		if err != nil {
+			return nil, fmt.Errorf("%s%w", lineOf(data, "base"), err)
+		}
+		p = *base
+		if err := decode(data, &p); err != nil {
+			return nil, err
+		}
+	} else if err := complete(raw); err != nil {
 		return nil, err
 	}
-	return &p, nil
+	return &p, p.check(data)
+}
+
+func decode(data []byte, p *palette) error {
+	if err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(p); err != nil {
+		return explain(err)
+	}
+	return nil
+}
+
+// bases are the themes that a file may be built on.
+func bases() []string { return []string{"dark", "light", "high-contrast", "ansi"} }
+
+// baseOf is the palette that a file is built on.
+func baseOf(name string, dark bool) (*palette, error) {
+	if !slices.Contains(bases(), name) {
+		return nil, fmt.Errorf("key \"base\": there is no theme %q to build on; the nearest is %q of %s", name, nearest(name, bases()), strings.Join(bases(), ", "))
+	}
+	file, err := variant(name, dark)
+	if err != nil {
+		return nil, err
+	}
+	return embedded(file)
 }
 
 // explain turns the decoder's errors into one sentence with a line and, for an
@@ -91,24 +125,35 @@ func explain(err error) error {
 	var de *toml.DecodeError
 	if errors.As(err, &de) {
 		line, col := de.Position()
-		if key := strings.Join(de.Key(), "."); key != "" {
-			return fmt.Errorf("line %d, column %d: key %q: %w", line, col, key, err)
+		why := strings.TrimPrefix(de.Error(), "toml: ")
+		switch key := strings.Join(de.Key(), "."); {
+		case key == "dark":
+			return fmt.Errorf("line %d, column %d: key %q must be true or false", line, col, key)
+		case key == "colors" || key == "syntax":
+			return fmt.Errorf("line %d, column %d: key %q must be a table, [%s]", line, col, key, key)
+		case key != "" && strings.HasPrefix(why, "cannot "):
+			return fmt.Errorf("line %d, column %d: key %q must be a text in quotes", line, col, key)
+		case key != "":
+			return fmt.Errorf("line %d, column %d: key %q: %s", line, col, key, why)
 		}
-		return fmt.Errorf("line %d, column %d: %w", line, col, err)
+		return fmt.Errorf("line %d, column %d: %s", line, col, why)
 	}
-	return err
+	return errors.New(strings.TrimPrefix(err.Error(), "toml: "))
 }
 
-// check verifies presence and colours in file order of the known keys.
-func (p *palette) check(data []byte, raw map[string]any) error {
-	if p.Name == "" {
-		return errors.New(`key "name" is missing or empty`)
-	}
+// complete verifies that all keys are there, but for the name, which is that of
+// the file if it has none, and the base.
+func complete(raw map[string]any) error {
 	for _, key := range keys() {
-		if !present(raw, strings.Split(key, ".")) {
-			return fmt.Errorf("key %q is missing", key)
+		if key != "name" && key != "base" && !present(raw, strings.Split(key, ".")) {
+			return fmt.Errorf("key %q is missing; set it, or have a theme that has it as the base, such as base = \"dark\"", key)
 		}
 	}
+	return nil
+}
+
+// check verifies the colours in the order of the known keys.
+func (p *palette) check(data []byte) error {
 	all := p.all()
 	for _, key := range keys() {
 		if c, ok := all[key]; ok && !validColour(c) {

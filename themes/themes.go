@@ -64,25 +64,11 @@ func Names() []string {
 // assumed; themes that exist for one lightness only ignore it. An unknown name
 // is ErrUnknown and the message offers the nearest one.
 func Load(name string, dark bool, o Options) (*Theme, error) {
-	if name == "" {
-		name = Auto
-	}
-	file, err := variant(name, dark)
+	d, err := Builtin(name)
 	if err != nil {
 		return nil, err
 	}
-	p, err := embedded(file)
-	if err != nil {
-		return nil, err
-	}
-	if name == Plain {
-		o.Profile = noStyle
-	}
-	t := p.build(o)
-	if name != Auto {
-		t.Name = name
-	}
-	return t, nil
+	return d.Theme(dark, o), nil
 }
 
 // Source is the file of a built-in theme, to start one's own from.
@@ -108,15 +94,13 @@ func variant(name string, dark bool) (string, error) {
 		name, ErrUnknown, nearest(name, Names()), strings.Join(Names(), ", "))
 }
 
-// Parse builds a theme from a user's TOML file. It has the keys of the
-// built-in files; a misspelt key, a missing one or a value that is no colour is
-// an error that names the line and the nearest key.
+// Parse builds a theme from a user's TOML file; see [ParseDesign].
 func Parse(data []byte, o Options) (*Theme, error) {
-	p, err := parsePalette(data)
+	d, err := ParseDesign("", data)
 	if err != nil {
 		return nil, fmt.Errorf("parse theme: %w", err)
 	}
-	return p.build(o), nil
+	return d.Theme(true, o), nil
 }
 
 func embedded(file string) (*palette, error) {

@@ -6,42 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"github.com/muesli/termenv"
 )
-
-// luminance is the relative luminance of WCAG 2.
-func luminance(t *testing.T, c string) float64 {
-	t.Helper()
-	if !strings.HasPrefix(c, "#") { // the terminal's own sixteen: xterm's values
-		var n int
-		if _, err := fmt.Sscan(c, &n); err != nil {
-			t.Fatalf("colour %q: %v", c, err)
-		}
-		if c = termenv.ANSI256Color(n).String(); n < len(xterm) {
-			c = xterm[n]
-		}
-	}
-	rgb := termenv.ConvertToRGB(termenv.RGBColor(c))
-	lin := func(v float64) float64 {
-		if v <= 0.04045 {
-			return v / 12.92
-		}
-		return math.Pow((v+0.055)/1.055, 2.4)
-	}
-	return 0.2126*lin(rgb.R) + 0.7152*lin(rgb.G) + 0.0722*lin(rgb.B)
-}
-
-var xterm = [16]string{
-	"#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5",
-	"#7f7f7f", "#ff0000", "#00ff00", "#ffff00", "#5c5cff", "#ff00ff", "#00ffff", "#ffffff",
-}
-
-func contrast(t *testing.T, a, b string) float64 {
-	t.Helper()
-	x, y := luminance(t, a), luminance(t, b)
-	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-}
 
 // files are the palettes and the contrast that text in them must have.
 var files = map[string]float64{
@@ -55,25 +20,61 @@ func TestTextHasContrastOnTheAssumedBackground(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for key, c := range p.all() {
-			back, need := p.Background, least
-			switch key {
-			case "background", "colors.selected_back", "colors.badge_back":
-				continue
-			case "colors.selected_text":
-				back = p.Colors.SelectedBack
-			case "colors.badge_text":
-				back = p.Colors.BadgeBack
-			case "colors.border": // not text: visible is enough
-				need = 1.5
-			}
+		for _, c := range p.pairs(least) {
 			// The eighth of the sixteen colours is grey on nearly every
 			// terminal, and lighter than xterm's where it is set by hand.
-			if c == "" || strings.HasPrefix(file, "ansi") && c == "8" {
+			if strings.HasPrefix(file, "ansi") && c.color == "8" {
 				continue
 			}
-			if got := contrast(t, c, back); got < need {
-				t.Errorf("%s: %s %s on %s has contrast %.2f, want %.1f", file, key, c, back, got, need)
+			if got := contrast(c.color, c.back); got < c.least {
+				t.Errorf("%s: %s %s on %s has contrast %.2f, want %.1f", file, c.key, c.color, c.back, got, c.least)
+			}
+		}
+	}
+}
+
+// blind are the amounts of light that people without one kind of cone see, after
+// Machado, Oliveira and Fernandes.
+var blind = map[string][3][3]float64{
+	"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
+	"deuteranopia": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
+}
+
+// lab is a colour in the space in which distances are as large as they look.
+func lab(c string, see [3][3]float64) [3]float64 {
+	r, g, b := linear(c)
+	var rgb [3]float64
+	for i, m := range see {
+		rgb[i] = min(max(m[0]*r+m[1]*g+m[2]*b, 0), 1)
+	}
+	f := func(v float64) float64 {
+		if v > 0.008856 {
+			return math.Cbrt(v)
+		}
+		return 7.787*v + 16.0/116
+	}
+	x := f((0.4124*rgb[0] + 0.3576*rgb[1] + 0.1805*rgb[2]) / 0.95047)
+	y := f(0.2126*rgb[0] + 0.7152*rgb[1] + 0.0722*rgb[2])
+	z := f((0.0193*rgb[0] + 0.1192*rgb[1] + 0.9505*rgb[2]) / 1.08883)
+	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
+}
+
+// TestChangesDifferForTheColourBlind: their sign tells them apart too, but a page
+// of them is read by colour.
+func TestChangesDifferForTheColourBlind(t *testing.T) {
+	t.Parallel()
+	for file := range files {
+		p, err := embedded(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, two := range [][2]string{{p.Syntax.Inserted, p.Syntax.Deleted}, {p.Colors.Success, p.Colors.Error}} {
+			for kind, see := range blind {
+				a, b := lab(two[0], see), lab(two[1], see)
+				d := math.Sqrt((a[0]-b[0])*(a[0]-b[0]) + (a[1]-b[1])*(a[1]-b[1]) + (a[2]-b[2])*(a[2]-b[2]))
+				if d < 20 {
+					t.Errorf("%s: %s and %s differ by %.1f for people with %s", file, two[0], two[1], d, kind)
+				}
 			}
 		}
 	}
@@ -95,13 +96,14 @@ func TestParseNamesLineAndNearestKey(t *testing.T) {
 	}
 	for _, c := range []struct{ name, from, to, want string }{
 		{"misspelt key", "muted =", "mutted =", `line 7: unknown key "colors.mutted"; the nearest is "colors.muted"`},
-		{"missing key", `accent = "#7fc8f8"`, "", `key "colors.accent" is missing`},
+		{"missing key", `accent = "#7fc8f8"`, "", `key "colors.accent" is missing; set it, or have a theme that has it as the base`},
+		{"unknown base", `name = "dark"`, `base = "drak"`, `line 1: key "base": there is no theme "drak" to build on; the nearest is "dark"`},
+		{"number for a colour", `accent = "#7fc8f8"`, `accent = 7`, `line 8, column 10: key "colors.accent" must be a text in quotes`},
 		{"no colour", `accent = "#7fc8f8"`, `accent = "blue"`, `line 8: key "colors.accent": "blue" is no colour`},
 		{"short colour", `accent = "#7fc8f8"`, `accent = "#fff"`, `"#fff" is no colour`},
 		{"colour out of range", `accent = "#7fc8f8"`, `accent = "256"`, `"256" is no colour`},
-		{"wrong type", "dark = true", `dark = "yes"`, "line 2, column"},
+		{"wrong type", "dark = true", `dark = "yes"`, `line 2, column 8: key "dark" must be true or false`},
 		{"no TOML", "[colors]", "[colors", "line 5, column"},
-		{"no name", `name = "dark"`, `name = ""`, `"name" is missing or empty`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -37,6 +37,7 @@ import (
 	"cairn/ui/chat"
 	"cairn/ui/chat/attach"
 	"cairn/ui/cli"
+	"cairn/ui/cli/keyring"
 	"cairn/ui/cli/parts"
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
@@ -71,7 +72,7 @@ func main() {
 		Models: func(_ context.Context, setup cli.Setup) (cli.Models, error) {
 			return cli.NewModels(p.Environment(setup)), nil
 		},
-		Chat: p.openChat, Plain: p.openPlain, Themes: themes.Names, Actions: actions, Tools: standard.Names,
+		Chat: p.openChat, Plain: p.openPlain, Keyring: keyring.System, Themes: themes.Names, Actions: actions, Tools: standard.Names,
 		OpenJobs: p.Jobs, ProbeEngine: p.Probe,
 		NewWorker: func(ctx context.Context, setup cli.Setup, w cli.WorkerSetup) (cli.Worker, error) {
 			return p.worker(ctx, setup, w)

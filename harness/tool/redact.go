@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -27,8 +29,15 @@ const (
 // Redactor replaces secrets in text by their names. It finds each one as it is,
 // escaped for a URL or for JSON, in hexadecimal, and in base64, also of something
 // longer, and broken into lines. The zero value and nil know no
-// secret. A Redactor is safe for concurrent use.
+// secret. A Redactor is safe for concurrent use, also while it learns more.
 type Redactor struct {
+	mu      sync.Mutex
+	secrets map[string]string
+	now     atomic.Pointer[spelled]
+}
+
+// spelled are the secrets that a Redactor knows at some time.
+type spelled struct {
 	// forms are all spellings by their first bytes, the longest first.
 	forms map[string][]form
 	// pairs tells of two bytes, as a bit, whether some form begins with them.
@@ -41,7 +50,39 @@ type form struct{ text, name string }
 // NewRedactor returns a Redactor for secrets by their names. Values of fewer
 // than 8 characters, without the white space around them, are passed over.
 func NewRedactor(secrets map[string]string) *Redactor {
-	r := &Redactor{forms: map[string][]form{}}
+	r := &Redactor{secrets: maps.Clone(secrets)}
+	r.now.Store(spell(secrets))
+	return r
+}
+
+// Add has one more secret found from now on, under a name. Another value that had
+// the name is no longer found.
+func (r *Redactor) Add(name, value string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := maps.Clone(r.secrets)
+	if all == nil {
+		all = map[string]string{}
+	}
+	all[name] = value
+	r.secrets = all
+	r.now.Store(spell(all))
+}
+
+// known are the secrets of now; none have no forms.
+func (r *Redactor) known() *spelled {
+	if r == nil {
+		return &spelled{}
+	}
+	if s := r.now.Load(); s != nil {
+		return s
+	}
+	return &spelled{}
+}
+
+// spell are all forms of secrets.
+func spell(secrets map[string]string) *spelled {
+	r := &spelled{forms: map[string][]form{}}
 	known := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
 		value := strings.TrimSpace(secrets[name])
@@ -68,7 +109,8 @@ func NewRedactor(secrets map[string]string) *Redactor {
 // Redact returns text with "[redacted NAME]" in the place of each secret. Of
 // secrets that overlap nothing is left, and the longest gives the name.
 func (r *Redactor) Redact(text string) string {
-	if r == nil || len(r.forms) == 0 {
+	known := r.known()
+	if len(known.forms) == 0 {
 		return text
 	}
 	var out strings.Builder
@@ -82,7 +124,7 @@ func (r *Redactor) Redact(text string) string {
 		}
 	}
 	for i := 0; i+formHead <= len(text); i++ {
-		f, size, ok := r.at(text[i:])
+		f, size, ok := known.at(text[i:])
 		if !ok {
 			continue
 		}
@@ -108,10 +150,10 @@ func mark(name string) string { return "[redacted " + name + "]" }
 // Marked returns the name of a secret whose place in text is taken by the mark
 // that [Redactor.Redact] leaves: who writes such a text down loses the secret.
 func (r *Redactor) Marked(text string) (name string, found bool) {
-	if r == nil || !strings.Contains(text, "[redacted ") {
+	if !strings.Contains(text, "[redacted ") {
 		return "", false
 	}
-	for _, list := range r.forms {
+	for _, list := range r.known().forms {
 		for _, f := range list {
 			if strings.Contains(text, mark(f.name)) {
 				return f.name, true
@@ -123,11 +165,12 @@ func (r *Redactor) Marked(text string) (name string, found bool) {
 
 // Find returns the name of the first secret in text.
 func (r *Redactor) Find(text string) (name string, found bool) {
-	if r == nil || len(r.forms) == 0 {
+	known := r.known()
+	if len(known.forms) == 0 {
 		return "", false
 	}
 	for i := 0; i+formHead <= len(text); i++ {
-		if f, _, ok := r.at(text[i:]); ok {
+		if f, _, ok := known.at(text[i:]); ok {
 			return f.name, true
 		}
 	}
@@ -136,7 +179,7 @@ func (r *Redactor) Find(text string) (name string, found bool) {
 
 // at returns the longest form that the text begins with, and how many bytes of
 // the text it takes: a form that was broken into lines is found too.
-func (r *Redactor) at(text string) (f form, size int, ok bool) {
+func (r *spelled) at(text string) (f form, size int, ok bool) {
 	next := 1
 	for next < len(text) && newline(text[next]) {
 		next++

@@ -15,6 +15,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/run"
+	"cairn/ui/cli/keyring"
 	"cairn/ui/render"
 )
 
@@ -25,9 +26,10 @@ type app struct {
 	wire  Wire
 	out   *output
 	flags flags
-	// cfg is loaded once, by config.
-	cfg *Config
-	log *slog.Logger
+	// cfg is loaded once, by config, and so is where keys are kept.
+	cfg  *Config
+	keys *keyring.Keys
+	log  *slog.Logger
 	// logFile is behind log, nil if nothing is logged.
 	logFile *logFile
 	// conversing says that a model takes part, and not only a person who looks
@@ -104,6 +106,7 @@ func (a *app) config() (Config, error) {
 	if err := c.known(a.wire.Tools); err != nil {
 		return c, err
 	}
+	a.keepKeys(&c)
 	for _, w := range c.Warnings {
 		a.notice("%s", w)
 	}
@@ -238,7 +241,7 @@ func (a *app) setup() (Setup, error) {
 	}
 	return Setup{
 		Config: c, DataDir: c.Dir, Engine: a.engineFor(c), Holder: a.holder(), Ephemeral: a.flags.ephemeral, Distill: c.distillFor(a.flags.ephemeral), Interactive: a.interactive,
-		Getenv: a.s.Getenv, Now: a.s.Now, Log: log,
+		Getenv: a.s.Getenv, Now: a.s.Now, Log: log, Keys: a.keys,
 	}, nil
 }
 

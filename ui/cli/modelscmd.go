@@ -43,6 +43,7 @@ func (a *app) modelsCommand() *cobra.Command {
 		t.write(a.out, a.s.Width)
 		return nil
 	})
+	cmd.AddCommand(a.modelsKeysCommand())
 	return cmd
 }
 

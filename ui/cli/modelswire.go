@@ -26,10 +26,14 @@ func (s Setup) Environment() chooser.Env {
 		o.Models = append(o.Models, overridden(name, limits))
 		reads[name] = catalogue.Reads{Images: limits.Images, Documents: limits.Documents}
 	}
-	return chooser.Env{
+	env := chooser.Env{
 		Getenv: s.Getenv, BaseURLs: bases, Catalogue: catalogue.New(o), Fallback: s.Config.Fallback, Health: &model.Health{},
 		Key: func(provider string) string { return s.Config.Providers[provider].APIKey },
 	}
+	if s.Keys != nil {
+		env.Keys = s.Keys
+	}
+	return env
 }
 
 // overridden is what a configuration says of a model.
@@ -85,12 +89,20 @@ func (m models) Accepts(_ context.Context, name, mediaType string) error {
 	return m.env.Accepts(name, mediaType)
 }
 
-// Keys implements [Models].
+// Keys implements [Models]: it tells of the providers that are looked for, and of
+// others that have a key.
 func (m models) Keys(context.Context) ([]KeyState, error) {
 	var list []KeyState
-	for _, id := range catalogue.Main() {
-		p, _ := m.env.Catalogue.Provider(id)
-		list = append(list, KeyState{Provider: id, From: m.env.KeyFrom(id), Wanted: p.KeyVars[0], Address: m.env.Address(id)})
+	for _, p := range m.env.Catalogue.Providers() {
+		from := m.env.KeyFrom(p.ID)
+		if from == "" && !slices.Contains(catalogue.Main(), p.ID) {
+			continue
+		}
+		s := KeyState{Provider: p.ID, From: from, Address: m.env.Address(p.ID)}
+		if len(p.KeyVars) > 0 {
+			s.Wanted = p.KeyVars[0]
+		}
+		list = append(list, s)
 	}
 	return list, nil
 }

@@ -13,6 +13,7 @@ import (
 	"cairn/harness/memory/distill"
 	"cairn/harness/run"
 	"cairn/harness/snapshot"
+	"cairn/ui/cli/keyring"
 )
 
 // Wire is what the program is made of, handed in by main. Each function is
@@ -76,6 +77,9 @@ type Wire struct {
 	// the person leaves.
 	Chat  func(ctx context.Context, c ChatSetup) (ChatExit, error)
 	Plain func(ctx context.Context, c ChatSetup) (ChatExit, error)
+	// Keyring returns the keyring of the system, nil if it has none; see
+	// [keyring.System]. Without it keys are kept in a file.
+	Keyring func(getenv func(string) string) keyring.Ring
 	// Themes lists the names of the themes.
 	Themes func() []string
 	// Actions are the names of the actions that keys can be given to; nil means

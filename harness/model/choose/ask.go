@@ -32,27 +32,18 @@ func (e Env) Ready(id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.key(p)
-	return err
+	return e.keyed(p)
 }
 
-// KeyFrom says where a provider's key is from: the variable's name, or
-// "configuration". It is empty if there is none.
+// KeyFrom says where a provider's key is from: the variable's name,
+// "configuration", or what [Env.Keys] says. It is empty if there is none.
 func (e Env) KeyFrom(provider string) string {
 	e = e.filled()
 	p, ok := e.Catalogue.Provider(provider)
 	if !ok {
 		return ""
 	}
-	for _, v := range p.KeyVars {
-		if strings.TrimSpace(e.Getenv(v)) != "" {
-			return v
-		}
-	}
-	if e.lookedUp(p) != "" {
-		return "configuration"
-	}
-	return ""
+	return e.keyFrom(p)
 }
 
 // Address is a provider's base address if it is not the usual one, without a
@@ -94,7 +85,7 @@ func (e Env) Accepts(id, mediaType string) error {
 	}
 	for _, name := range catalogue.Main() {
 		p, _ := e.Catalogue.Provider(name)
-		if e.lookedUp(p) == "" || len(refused.Instead) == suggested {
+		if e.keyFrom(p) == "" || len(refused.Instead) == suggested {
 			continue
 		}
 		if info := e.Catalogue.Info(p.ID + "/" + p.Default); info.Accepts(mediaType) == nil {

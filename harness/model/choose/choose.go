@@ -26,9 +26,11 @@ import (
 type Env struct {
 	// Getenv looks an environment variable up; nil finds none.
 	Getenv func(name string) string
-	// Key returns a provider's key from the configuration or the keyring,
-	// empty if there is none. The environment wins over it. May be nil.
+	// Key returns a provider's key from the configuration, empty if there is
+	// none. The environment wins over it. May be nil.
 	Key func(provider string) string
+	// Keys are kept apart from both, and are asked last; nil has none.
+	Keys Keys
 	// BaseURLs are addresses from the configuration by provider. The
 	// environment wins over them.
 	BaseURLs map[string]string
@@ -45,6 +47,16 @@ type Env struct {
 	// Health remembers which models failed lately; nil means that each model
 	// that is built remembers for itself.
 	Health *model.Health
+}
+
+// Keys are keys of providers that are kept somewhere, such as in the keyring of the
+// system.
+type Keys interface {
+	// Where says where a provider's key is, in words, empty if there is none. It
+	// does not ask for the key, and takes no time.
+	Where(provider string) string
+	// Key returns one that is there. It may take seconds.
+	Key(ctx context.Context, provider string) (string, error)
 }
 
 // Build returns the model "provider/model", decorated: idle watch, waiting
@@ -106,7 +118,7 @@ func (e Env) member(ctx context.Context, id string) (model.Member, *model.Error)
 		return model.Member{Model: offline.New(), Info: offline.Info()}, nil
 	}
 	info := e.Catalogue.Info(p.ID + "/" + name)
-	key, err := e.key(p)
+	key, err := e.key(ctx, p)
 	if err != nil {
 		return model.Member{}, asError(err)
 	}
@@ -173,7 +185,7 @@ func (e Env) withModel(name string) (catalogue.Provider, bool) {
 			if m.ID != p.ID+"/"+name {
 				continue
 			}
-			if _, err := e.key(p); err == nil {
+			if e.keyed(p) == nil {
 				return p, true
 			}
 			if found.ID == "" {
@@ -184,30 +196,57 @@ func (e Env) withModel(name string) (catalogue.Provider, bool) {
 	return found, found.ID != ""
 }
 
-// lookedUp returns a provider's key, empty if there is none.
-func (e Env) lookedUp(p catalogue.Provider) string {
+// given returns a provider's key of the environment or the configuration, and
+// where it is from; both are empty if there is none.
+func (e Env) given(p catalogue.Provider) (key, from string) {
 	for _, v := range p.KeyVars {
 		if key := strings.TrimSpace(e.Getenv(v)); key != "" {
-			return key
+			return key, v
 		}
 	}
 	if e.Key != nil {
-		return strings.TrimSpace(e.Key(p.ID))
-	}
-	return ""
-}
-
-// key returns a provider's key, or an error that names the variable to set. A
-// provider at another address may do without one.
-func (e Env) key(p catalogue.Provider) (string, error) {
-	key := e.lookedUp(p)
-	if key == "" && len(p.KeyVars) > 0 && e.baseURL(p) == p.BaseURL {
-		return "", &model.Error{
-			Kind: model.KindAuth, Provider: p.ID,
-			Message: fmt.Sprintf("no key; set %s, or put it into the configuration", strings.Join(p.KeyVars, " or ")),
+		if key := strings.TrimSpace(e.Key(p.ID)); key != "" {
+			return key, "configuration"
 		}
 	}
-	return key, nil
+	return "", ""
+}
+
+// keyFrom says where a provider's key is from, empty if there is none.
+func (e Env) keyFrom(p catalogue.Provider) string {
+	_, from := e.given(p)
+	if from == "" && e.Keys != nil {
+		from = e.Keys.Where(p.ID)
+	}
+	return from
+}
+
+// keyed returns nil if a provider has the key that it needs, or an error that names
+// the variable to set. One at another address may do without.
+func (e Env) keyed(p catalogue.Provider) error {
+	if len(p.KeyVars) == 0 || e.baseURL(p) != p.BaseURL || e.keyFrom(p) != "" {
+		return nil
+	}
+	return &model.Error{
+		Kind: model.KindAuth, Provider: p.ID,
+		Message: fmt.Sprintf("no key; set %s, or run: cairn models keys set %s", strings.Join(p.KeyVars, " or "), p.ID),
+	}
+}
+
+// key returns a provider's key, empty if it needs none; see [Env.keyed]. It may
+// have to be fetched.
+func (e Env) key(ctx context.Context, p catalogue.Provider) (string, error) {
+	if key, _ := e.given(p); key != "" {
+		return key, nil
+	}
+	if e.Keys != nil && e.Keys.Where(p.ID) != "" {
+		key, err := e.Keys.Key(ctx, p.ID)
+		if err != nil {
+			return "", &model.Error{Kind: model.KindAuth, Provider: p.ID, Message: model.Sentence(err.Error()), Cause: err}
+		}
+		return key, nil
+	}
+	return "", e.keyed(p)
 }
 
 // baseURL returns a provider's address, empty for the adaptor's own.

@@ -40,7 +40,7 @@ func (e Env) Default(ctx context.Context) (id, why string) {
 	e = e.filled()
 	for _, name := range catalogue.Main() {
 		p, _ := e.Catalogue.Provider(name)
-		if e.lookedUp(p) != "" && p.Default != "" {
+		if e.keyFrom(p) != "" && p.Default != "" {
 			return p.ID + "/" + p.Default, fmt.Sprintf("a key for %s was found", p.ID)
 		}
 	}

@@ -47,8 +47,10 @@ type Options struct {
 	PrivateAddresses bool
 	// Off are the names of tools that are not offered at all.
 	Off []string
-	// Secrets are values by name that no result may hold.
-	Secrets map[string]string
+	// Secrets are values by name that no result may hold. Redactor is for those
+	// that become known later, and takes the place of Secrets.
+	Secrets  map[string]string
+	Redactor *tool.Redactor
 	// Log and Grace are as in [tool.Set].
 	Log   *slog.Logger
 	Grace time.Duration
@@ -61,7 +63,10 @@ func New(o Options) (*tool.Set, error) {
 	if o.Artifacts != nil {
 		set.Artifacts, kept = o.Artifacts, o.Artifacts
 	}
-	if len(o.Secrets) > 0 {
+	switch {
+	case o.Redactor != nil:
+		set.Redact = o.Redactor.Redact
+	case len(o.Secrets) > 0:
 		set.Redact = tool.NewRedactor(o.Secrets).Redact
 	}
 	for _, register := range []func() error{

@@ -34,19 +34,28 @@ func Tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
 		inbox = s.Inbox
 	}
 	return standard.New(standard.Options{
-		Facts: s.Facts, Notes: s.Notes, Inbox: inbox, History: history, Artifacts: s.Artifacts, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
-		PrivateAddresses: c.PrivateAddresses, Off: c.Off, Secrets: setup.Secrets(os.Environ()), Log: setup.Log,
+		Redactor: redactor(setup),
+		Facts:    s.Facts, Notes: s.Notes, Inbox: inbox, History: history, Artifacts: s.Artifacts, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
+		PrivateAddresses: c.PrivateAddresses, Off: c.Off, Log: setup.Log,
 		// A tool that does not heed its end is left behind soon: a session that
 		// another window asks for is let go within 2 s.
 		Grace: 300 * time.Millisecond,
 	})
 }
 
+// redactor knows the keys and passwords of a start, and those that it gets to know
+// later.
+func redactor(setup cli.Setup) *tool.Redactor {
+	r := tool.NewRedactor(setup.Secrets(os.Environ()))
+	setup.Keys.Tell(func(provider, key string) { r.Add("key of "+provider, key) })
+	return r
+}
+
 // rules judge what tools may do.
 func rules(s cli.Store, setup cli.Setup) *policy.Rules {
 	p := setup.Config.Permissions
 	r := &policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Mode: p.Mode, Interactive: setup.Interactive, Home: setup.Getenv("HOME")}
-	known := tool.NewRedactor(setup.Secrets(os.Environ()))
+	known := redactor(setup)
 	r.Secret, r.Marked = known.Find, known.Marked
 	if s.Grants != nil {
 		r.Grants = s.Grants

@@ -259,9 +259,13 @@ type Draft struct {
 	// Edits is the message that Text is to take the place of, on a branch of
 	// its own; nil if Text is a new message. Its session is empty where the
 	// message is in the log of the session that the draft is of.
-	Edits *Origin   `json:"edits,omitempty"`
-	Queue []string  `json:"queue,omitempty"`
-	At    time.Time `json:"at"`
+	Edits *Origin  `json:"edits,omitempty"`
+	Queue []string `json:"queue,omitempty"`
+	// Folds are the parts of Text that are shown folded, from one byte up to
+	// another, and QueueFolds those of each message in Queue.
+	Folds      [][2]int   `json:"folds,omitempty"`
+	QueueFolds [][][2]int `json:"queue_folds,omitempty"`
+	At         time.Time  `json:"at"`
 }
 
 // Drafts keeps what was typed and not sent. Saving an empty draft removes it.

@@ -252,9 +252,7 @@ func (m Model) trayRows() []string {
 		return nil
 	}
 	fixed := 4 + m.boxLines(m.box.Layout(m.boxWidth())) // status, rule, hints, and one row of the conversation
-	if len(m.draft.queue) > 0 {
-		fixed++
-	}
+	fixed += m.queueLines()
 	room := m.height - m.headRows() - len(m.notices()) - fixed
 	if room < 1 {
 		return nil

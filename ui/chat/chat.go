@@ -65,6 +65,7 @@ type Model struct {
 	tray   attach.Tray
 	draft  draft
 	past   past
+	queue  queueing
 	branch branching
 	over   over
 
@@ -97,6 +98,8 @@ type Model struct {
 	breakAt       time.Time
 	leaving       leaving
 
+	// shift says that shift+enter is told from enter here.
+	shift             bool
 	details, thinking bool
 
 	results map[string]*harness.ToolResult // by call id; only ever added to
@@ -247,7 +250,7 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 	case m.over.open():
 		m, cmd, _ := m.toOver(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
 		return m, cmd
-	case m.branch.tree.Open():
+	case m.branch.tree.Open(), m.queue.mode.Open():
 		return m, nil // nothing is written there
 	}
 	if m.past.searching {

@@ -60,6 +60,8 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		m, cmd = m.reopen()
 	case "todos":
 		m, cmd = m.findTodos()
+	case "queue":
+		m = m.openQueue()
 	case "tools":
 		m = m.listTools()
 	case "takeover":

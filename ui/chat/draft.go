@@ -1,12 +1,12 @@
 package chat
 
 import (
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/chat/compose"
 )
 
 // draftEvery is how late the draft may reach the store.
@@ -27,13 +27,29 @@ type draft struct {
 // as the text is long, so a command does it.
 func (m Model) draftNow() func() harness.Draft {
 	box, queue, edit, at := m.box, m.draft.queue, m.branch.edit, m.deps.Now()
+	if _, edits := m.queue.mode.Editing(); edits { // what is in the box is queued
+		box, queue = m.queue.former, m.requeued(true)
+	}
 	return func() harness.Draft {
-		d := harness.Draft{Queue: queue, At: at}
+		d := harness.Draft{Queue: queue, QueueFolds: queueFolds(box, queue), At: at}
 		if !box.Blank() {
-			d.Text, d.Edits = box.Text(), edit.stored()
+			d.Text, d.Folds, d.Edits = box.Text(), box.Folds(), edit.stored()
 		}
 		return d
 	}
+}
+
+// queueFolds are what is folded of queued messages, nil if nothing is.
+func queueFolds(box compose.Box, queue []string) [][][2]int {
+	all, some := make([][][2]int, len(queue)), false
+	for i, text := range queue {
+		all[i] = box.FoldsOf(text)
+		some = some || all[i] != nil
+	}
+	if !some {
+		return nil
+	}
+	return all
 }
 
 // takeDraft puts a stored draft into the box, unless something was typed. Edited
@@ -42,8 +58,13 @@ func (m Model) takeDraft(d harness.Draft, edited *harness.Record) Model {
 	if len(d.Queue) > 0 {
 		m.draft.queue = append(append([]string(nil), d.Queue...), m.draft.queue...)
 	}
+	for i, folds := range d.QueueFolds {
+		if i < len(d.Queue) {
+			m.box = m.box.Knows(d.Queue[i], folds)
+		}
+	}
 	if d.Text != "" && m.box.Empty() {
-		m.box = m.box.SetText(d.Text)
+		m.box = m.box.Restore(d.Text, d.Folds)
 		m.tray = m.tray.Restored(d.At)
 		m.notice = "your draft is back"
 		switch {
@@ -125,39 +146,14 @@ func (m Model) sendQueued() (Model, tea.Cmd) {
 	if len(m.draft.queue) == 0 || m.waits() {
 		return m, nil
 	}
+	if m.queue.mode.Holds() {
+		m.queue.due = true
+		return m, nil
+	}
 	text := m.draft.queue[0]
 	m.draft.queue = m.draft.queue[1:]
 	m.draft.version++
 	m, cmd := m.send(text)
 	m.turn.queued = true
 	return m, cmd
-}
-
-// unqueue takes the last queued message back into the box.
-func (m Model) unqueue() Model {
-	n := len(m.draft.queue)
-	if n == 0 {
-		return m
-	}
-	text := m.draft.queue[n-1]
-	m.draft.queue = m.draft.queue[:n-1]
-	if !m.box.Blank() {
-		text += "\n" + m.box.Text()
-	}
-	m.box = m.box.SetText(text)
-	m.draft.version++
-	return m
-}
-
-// queueLine shows what is queued on one line.
-func (m Model) queueLine() string {
-	n := len(m.draft.queue)
-	if n == 0 {
-		return ""
-	}
-	first, rest, more := strings.Cut(strings.TrimSpace(m.draft.queue[0]), "\n")
-	if more && strings.TrimSpace(rest) != "" {
-		first += m.deps.Theme.Ornaments.Ellipsis
-	}
-	return "\"" + first + "\""
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"cairn/ui/chat/compose"
 	"cairn/ui/chat/decide"
 	"cairn/ui/render"
 )
@@ -32,6 +33,8 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		return m.toOver(msg)
 	case m.branch.tree.Open():
 		return m.treeKey(msg)
+	case m.queue.mode.Open():
+		return m.queueKey(msg)
 	}
 	var searched tea.Cmd
 	if m.past.searching {
@@ -273,6 +276,9 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 		m.draft.version++
 		return m, nil, Intent{}
 	}
+	if next, ok := m.requeue(true); ok {
+		return next, nil, Intent{}
+	}
 	if m.box.Blank() {
 		m.notice = ""
 		if m.waits() && m.own.state == accessOwner {
@@ -327,6 +333,9 @@ func (m Model) submitText(text string) (Model, tea.Cmd) {
 
 // escape closes a notice, or stops the run when it comes twice.
 func (m Model) escape() (Model, tea.Cmd) {
+	if next, ok := m.requeue(false); ok {
+		return next, nil
+	}
 	now := m.deps.Now()
 	if m.turn.active() {
 		if !m.escAt.IsZero() && now.Sub(m.escAt) <= stopWithin {
@@ -414,7 +423,7 @@ func (msg editorMsg) apply(m Model) (Model, tea.Cmd) {
 	if msg.err != nil {
 		return m.trouble(msg.err)
 	}
-	m.box = m.box.SetText(strings.TrimSuffix(msg.text, "\n"))
+	m.box = m.box.SetText(strings.TrimSuffix(compose.LineEnds(msg.text), "\n"))
 	m.draft.version++
 	return m, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cairn/harness"
 	"cairn/ui/chat/compose"
 	"cairn/ui/chat/decide"
+	"cairn/ui/chat/queue"
 	"cairn/ui/chat/tree"
 	"cairn/ui/render"
 )
@@ -79,6 +80,8 @@ func (m Model) Bindings() []render.Binding {
 		return m.overKeys()
 	case m.branch.tree.Open():
 		return m.branch.tree.Bindings(m.deps.Keys)
+	case m.queue.mode.Open():
+		return m.queue.mode.Bindings(len(m.draft.queue), m.deps.Keys)
 	}
 	empty, open := "", ""
 	if !m.box.Empty() {
@@ -101,13 +104,13 @@ func (m Model) Bindings() []render.Binding {
 	}
 	own := []render.Binding{
 		b(actSend, "send (queue if busy)", "Writing", 0, "", "enter"),
-		b(actNewline, "new line; also \\ before enter", "Writing", 0, "", "ctrl+j", "alt+enter", "shift+enter"),
+		b(actNewline, "new line; also \\ before enter", "Writing", 0, "", m.newlineKeys()...),
 		b(actSearch, "search prompts", "Writing", 0, "", "ctrl+r"),
 		b(actEditor, "write in $EDITOR", "Writing", 0, "", "ctrl+g", "ctrl+x ctrl+e"),
 		b(actUnfold, "unfold a paste", "Writing", 0, when(!m.box.Empty(), "the box is empty"), "ctrl+x u"),
 		b(actDetach, "take out the last file", "Writing", 0, when(m.tray.Any(), "no file is attached"), "ctrl+x d"),
 		b(actComplete, "complete a command", "Writing", 0, when(m.box.Starts("/"), "no command is typed"), "tab"),
-		b(actUnqueue, "take back queued", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
+		b(actUnqueue, "take back the last queued; again: the queue", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
 		b(actStop, "twice: stop, keep the text", "Running", 0, "", "esc"),
 		b(actBreak, "stop now; clear the box; twice: quit", "Running", 0, "", "ctrl+c"),
 		b(actContinue, "continue the unfinished answer", "Running", 0, m.reached(m.undecided(open)), "c"),
@@ -186,5 +189,5 @@ func rebind(bindings []render.Binding, keys map[string][]string) []render.Bindin
 // Actions lists the names of all actions that keys may be given to, with the
 // keys they have by default.
 func Actions() []render.Binding {
-	return append(Model{}.Bindings(), tree.Model{}.Bindings(nil)...)
+	return append(append(Model{}.Bindings(), tree.Model{}.Bindings(nil)...), queue.Actions()...)
 }

@@ -321,7 +321,7 @@ type handedMsg struct {
 func (msg handedMsg) apply(m Model) (Model, tea.Cmd) {
 	on := m.turn.active() && m.turn.driver != ""
 	m = m.reader(msg.by)
-	m.draft.queue = nil // it went along with the draft
+	m.draft.queue, m.queue = nil, queueing{} // it went along with the draft
 	m.notice = msg.by.String() + " took this session over; this window is read-only now"
 	if on {
 		m.notice = msg.by.String() + " took this session over and shows the run now, which goes on; this window is read-only"

@@ -48,6 +48,7 @@ func Slashes() []Slash {
 		{Name: "attach", Other: []string{"file"}, Arg: "FILE", Help: "send a file with the next message; so does @FILE in it"},
 		{Name: "export", Arg: "[FILE]", Help: "write this conversation to a file"},
 		{Name: "model", Other: []string{"models"}, Arg: "[PROVIDER/NAME]", Help: "show or change the model of this session"},
+		{Name: "queue", Help: "edit, order or drop what waits for the answer"},
 		{Name: "runs", Help: "list the runs: what goes on, waits or is unfinished"},
 		{Name: "todos", Other: []string{"todo", "plan"}, Help: "show the last list of what is to be done"},
 		{Name: "tools", Help: "list the tools, and which of them ask"},

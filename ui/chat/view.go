@@ -83,10 +83,7 @@ func (m Model) Cursor() (x, y int, visible bool) {
 	}
 	var f foot
 	m.drawBox(&f)
-	below := len(f.lines) + 1
-	if len(m.draft.queue) > 0 {
-		below++
-	}
+	below := len(f.lines) + 1 + m.queueLines()
 	y = m.height - below + f.y
 	return min(f.x, m.width-1), y, y >= 0 && y < m.height
 }
@@ -114,10 +111,7 @@ func (m Model) footRows() int {
 // lowRows is the height of the rule, the box, the queue and the hints.
 func (m Model) lowRows() int {
 	n := 2 + m.boxLines(m.box.Layout(m.boxWidth()))
-	if len(m.draft.queue) > 0 {
-		n++
-	}
-	return n + len(m.trayRows())
+	return n + m.queueLines() + len(m.trayRows())
 }
 
 // boxLines is how many rows of the box are seen.
@@ -139,26 +133,9 @@ func (m Model) foot() foot {
 	f.lines = append(f.lines, m.rule())
 	f.lines = append(f.lines, m.trayRows()...)
 	m.drawBox(&f)
-	if q := m.queueLine(); q != "" {
-		p := m.deps.Theme.Paints
-		left := fmt.Sprintf("  queued %d: %s", len(m.draft.queue), render.SafeLine(q))
-		f.lines = append(f.lines, p.Muted.On(render.Fit(left, m.queueKeys(), m.width)))
-	}
+	f.lines = append(f.lines, m.queueRows()...)
 	f.lines = append(f.lines, m.hints())
 	return f
-}
-
-// queueKeys are the keys for what is queued: it waits for enter when no answer
-// is under way.
-func (m Model) queueKeys() string {
-	var keys []string
-	if send := m.keyOf(actSend); send != "" && m.box.Blank() && !m.turn.active() && !m.condensing.busy() && !m.waits() && m.own.state == accessOwner {
-		keys = append(keys, send+" send")
-	}
-	if edit := m.keyOf(actUnqueue); edit != "" {
-		keys = append(keys, edit+" edit queue")
-	}
-	return strings.Join(keys, " "+m.deps.Theme.Ornaments.Dot+" ")
 }
 
 // status is the run line, with what is new below the lines seen.
@@ -169,6 +146,9 @@ func (m Model) status() string {
 		left = p.Warning.On(render.SafeLine(m.notice))
 	}
 	if words := m.editWords(); left == "" && words != "" {
+		left = p.Warning.On(words)
+	}
+	if words := m.queueWords(); words != "" {
 		left = p.Warning.On(words)
 	}
 	if left == "" && m.others > 0 {
@@ -321,10 +301,12 @@ func (m Model) hints() string {
 		}
 	case m.asks():
 		return widget.Footer(m.Bindings(), m.deps.Theme, m.width)
+	case m.queue.mode.Open():
+		return widget.Footer(m.Bindings(), m.deps.Theme, m.width)
 	case m.height < fullHeight && m.box.Empty():
 		parts = append(parts, p.Key.On("?")+" "+p.Muted.On("help"))
 	case m.height < fullHeight:
-		parts = append(parts, p.Key.On("enter")+" "+p.Muted.On("send"), p.Key.On("ctrl+j")+" "+p.Muted.On("new line"))
+		parts = append(parts, p.Key.On("enter")+" "+p.Muted.On("send"), p.Key.On(m.keyOf(actNewline))+" "+p.Muted.On("new line"))
 	default:
 		return widget.Footer(m.Bindings(), m.deps.Theme, m.width)
 	}

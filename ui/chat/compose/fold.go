@@ -78,10 +78,18 @@ func (b Box) Restore(s string, folds [][2]int) Box {
 	if !sound(s, folds) {
 		folds = nil
 	}
+	return b.Knows(s, folds).set(s, folds)
+}
+
+// Knows is [Box.Know] of parts of a text, in bytes.
+func (b Box) Knows(s string, folds [][2]int) Box {
+	if !sound(s, folds) {
+		return b
+	}
 	for _, f := range folds {
 		b = b.Know(s[f[0]:f[1]])
 	}
-	return b.set(s, folds)
+	return b
 }
 
 func (b Box) set(s string, folds [][2]int) Box {

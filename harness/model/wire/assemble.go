@@ -28,10 +28,7 @@ type assembler struct {
 func (a *assembler) add(p fantasy.StreamPart) {
 	switch p.Type {
 	case fantasy.StreamPartTypeTextDelta:
-		if p.Delta != "" {
-			a.write(harness.PartText, p.Delta)
-			a.emit(model.Delta{Kind: model.DeltaText, Text: p.Delta})
-		}
+		a.say(p.Delta)
 	case fantasy.StreamPartTypeReasoningStart, fantasy.StreamPartTypeReasoningDelta, fantasy.StreamPartTypeReasoningEnd:
 		a.reason(p)
 	case fantasy.StreamPartTypeToolInputStart, fantasy.StreamPartTypeToolInputDelta:
@@ -41,6 +38,14 @@ func (a *assembler) add(p fantasy.StreamPart) {
 			a.call(p)
 		}
 	default: // beginnings and ends tell nothing that the pieces do not
+	}
+}
+
+// say takes a piece of text.
+func (a *assembler) say(text string) {
+	if text != "" {
+		a.write(harness.PartText, text)
+		a.emit(model.Delta{Kind: model.DeltaText, Text: text})
 	}
 }
 

@@ -193,10 +193,32 @@ func (e *events) dispatch() {
 		e.fail(failed)
 		return
 	}
-	e.write(name, out)
+	if len(out) == 0 || !e.around() {
+		e.write(name, out)
+	}
 	if e.x.decoder.Done() {
 		e.end(io.EOF)
 	}
+}
+
+// around passes a piece of text on around the SDK if it may.
+func (e *events) around() bool {
+	t, ok := e.x.decoder.(Texter)
+	if !ok || e.x.text == nil {
+		return false
+	}
+	text, only := t.Text()
+	switch {
+	case !only:
+		e.x.writing = false
+		return false
+	case e.x.writing && e.x.behind == 0:
+		e.x.text(text)
+		return true
+	}
+	e.x.writing = true
+	e.x.behind++
+	return false
 }
 
 func isDone(data []byte) bool { return bytes.Equal(bytes.TrimSpace(data), done) }

@@ -17,6 +17,13 @@ type exchange struct {
 	request model.Request
 	// alive reports a sign of life without content.
 	alive func()
+	// text takes a piece of text that goes around the SDK.
+	text func(string)
+	// writing says that the last event that the SDK got was a piece of text, and
+	// behind how many such pieces it has got and not given back yet: a text goes
+	// around it only where it belongs right behind what came through it.
+	writing bool
+	behind  int
 	// sent says that the transport was asked to send the request.
 	sent bool
 	body io.Closer

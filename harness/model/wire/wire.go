@@ -41,6 +41,17 @@ type Decoder interface {
 	Arguments(n int) (text string, ok bool)
 }
 
+// Texter is a [Decoder] that knows pieces of text by itself. Most events of a
+// reply are such pieces, and what an SDK does to take one apart costs more than
+// everything that is done with it afterwards: once the SDK has taken up a text,
+// the pieces that follow go around it.
+type Texter interface {
+	Decoder
+	// Text returns the text of the event that was read last; ok is false if the
+	// event says anything else besides.
+	Text() (text string, ok bool)
+}
+
 // Wire is a model behind one provider's interface. It implements
 // [model.Model].
 type Wire struct {
@@ -88,7 +99,11 @@ func (w *Wire) Stream(ctx context.Context, req model.Request, emit func(model.De
 		return model.Reply{}, w.failure(ctx, x, err)
 	}
 	a := assembler{emit: emit, seal: w.Seal, issuer: w.Issuer}
+	x.text = a.say
 	for part := range stream {
+		if part.Type == fantasy.StreamPartTypeTextDelta {
+			x.behind-- // the SDK has taken up a piece of text
+		}
 		if part.Type == fantasy.StreamPartTypeError {
 			err = part.Error
 			break

@@ -163,3 +163,55 @@ func TestKeepAliveIsASignOfLife(t *testing.T) {
 		t.Fatalf("%v, %d signs, %v", err, alive, x.err)
 	}
 }
+
+// through reads a body as an SDK does, event by event. taken says whether it gives
+// each piece of text back before it reads on. It returns what the SDK saw and what
+// went around it.
+func through(t *testing.T, taken bool, events ...string) (sdk, around string) {
+	t.Helper()
+	var text strings.Builder
+	x := &exchange{decoder: chat.New(), alive: func() {}, text: func(s string) { text.WriteString(s + "|") }}
+	req, err := http.NewRequestWithContext(context.WithValue(t.Context(), exchangeKey{}, x), http.MethodPost, "http://service/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := "data: " + strings.Join(events, "\n\ndata: ") + "\n\n"
+	resp, err := (&Transport{Provider: "p", Base: bodies{body: []byte(body)}}).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it is in memory
+	var seen strings.Builder
+	for piece := make([]byte, 4096); ; {
+		n, err := resp.Body.Read(piece)
+		seen.Write(piece[:n])
+		if taken {
+			x.behind = 0
+		}
+		if err != nil {
+			return seen.String(), text.String()
+		}
+	}
+}
+
+func TestTextGoesAroundTheSDKOnceItHasTakenUpTheText(t *testing.T) {
+	t.Parallel()
+	say := func(s string) string {
+		return `{"choices":[{"delta":{"role":"assistant","content":"` + s + `","tool_calls":[]}}]}`
+	}
+	think := `{"choices":[{"delta":{"content":"","reasoning":"hm"}}]}`
+	stop := `{"choices":[{"delta":{"content":"!"},"finish_reason":"stop"}]}`
+	events := []string{say("a"), say("b"), say("c"), think, say("d"), say("e"), stop}
+	sdk, around := through(t, true, events...)
+	if around != "b|c|e|" {
+		t.Errorf("%q went around the SDK", around)
+	}
+	if want := "data: " + strings.Join([]string{say("a"), think, say("d"), stop}, "\n\ndata: ") + "\n\n"; sdk != want {
+		t.Errorf("the SDK saw %q instead of %q", sdk, want)
+	}
+	// An SDK that reads ahead of what it gives back must see all of it, or the text
+	// would be out of order.
+	if _, around = through(t, false, events...); around != "" {
+		t.Errorf("%q went around an SDK that is behind", around)
+	}
+}

@@ -7,6 +7,7 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"cairn/harness"
@@ -21,6 +22,9 @@ type Decoder struct {
 	refusal strings.Builder
 	failed  string
 	calls   []*call
+	// text is what the last event said, if it said nothing else.
+	text string
+	only bool
 }
 
 // call is what is known of a call that has begun.
@@ -36,15 +40,53 @@ func New() *Decoder { return &Decoder{} }
 
 // chunk is an event as far as it matters here.
 type chunk struct {
-	Choices []struct {
-		Delta struct {
-			ToolCalls []delta `json:"tool_calls"`
-			Refusal   string  `json:"refusal"`
-		} `json:"delta"`
-		FinishReason string          `json:"finish_reason"`
-		Error        json.RawMessage `json:"error"`
-	} `json:"choices"`
-	Usage *usage `json:"usage"`
+	Choices []choice `json:"choices"`
+	Usage   *usage   `json:"usage"`
+}
+
+// choice is what a chunk says. Its delta has fields that only some servers know.
+type choice struct {
+	Delta        map[string]json.RawMessage `json:"delta"`
+	FinishReason string                     `json:"finish_reason"`
+	Error        json.RawMessage            `json:"error"`
+}
+
+// field reads a field of the delta into v, which stays as it is without one.
+func (c choice) field(name string, v any) error {
+	raw, ok := c.Delta[name]
+	if !ok || string(raw) == "null" {
+		return nil
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// text returns the text of a choice that says nothing else.
+func (c choice) text() (string, bool) {
+	if c.FinishReason != "" || !blank(c.Error) {
+		return "", false
+	}
+	var text string
+	for name, raw := range c.Delta {
+		switch {
+		case name == "role":
+		case name != "content":
+			if !blank(raw) {
+				return "", false
+			}
+		case json.Unmarshal(raw, &text) != nil:
+			return "", false
+		}
+	}
+	return text, text != ""
+}
+
+// blank reports whether a field says nothing.
+func blank(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "", "null", `""`, "[]", "{}":
+		return true
+	}
+	return false
 }
 
 // delta is a piece of a call.
@@ -77,9 +119,10 @@ type usage struct {
 
 // Event implements wire.Decoder.
 func (d *Decoder) Event(_ string, data []byte) ([]byte, *model.Error) {
+	d.text, d.only = "", false
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return nil, &model.Error{Kind: model.KindProtocol, Retry: true, Message: "a piece of the stream has an unknown shape", Cause: err}
+		return nil, unknownShape(err)
 	}
 	if c.Usage != nil {
 		d.count(*c.Usage)
@@ -92,14 +135,31 @@ func (d *Decoder) Event(_ string, data []byte) ([]byte, *model.Error) {
 	if choice.FinishReason != "" {
 		d.finish = choice.FinishReason
 	}
-	d.refusal.WriteString(choice.Delta.Refusal)
+	if len(c.Choices) == 1 && c.Usage == nil {
+		if d.text, d.only = choice.text(); d.only {
+			return data, nil
+		}
+	}
+	var refusal string
+	var calls []delta
+	if err := errors.Join(choice.field("refusal", &refusal), choice.field("tool_calls", &calls)); err != nil {
+		return nil, unknownShape(err)
+	}
+	d.refusal.WriteString(refusal)
 	if len(choice.Error) > 0 && string(choice.Error) != "null" {
 		d.failed = string(choice.Error)
 	}
-	if len(choice.Delta.ToolCalls) == 0 {
+	if len(calls) == 0 {
 		return data, nil
 	}
-	return d.rewrite(data, choice.Delta.ToolCalls)
+	return d.rewrite(data, calls)
+}
+
+// Text implements wire.Texter.
+func (d *Decoder) Text() (string, bool) { return d.text, d.only }
+
+func unknownShape(err error) *model.Error {
+	return &model.Error{Kind: model.KindProtocol, Retry: true, Message: "a piece of the stream has an unknown shape", Cause: err}
 }
 
 func (d *Decoder) count(u usage) {
@@ -141,7 +201,7 @@ func (d *Decoder) rewrite(data []byte, deltas []delta) ([]byte, *model.Error) {
 	}
 	out, err := replaceCalls(data, list)
 	if err != nil {
-		return nil, &model.Error{Kind: model.KindProtocol, Retry: true, Message: "a piece of the stream has an unknown shape", Cause: err}
+		return nil, unknownShape(err)
 	}
 	return out, nil
 }

@@ -33,3 +33,29 @@ func FuzzDecoder(f *testing.F) {
 		}
 	})
 }
+
+func TestOnlyEventsOfTextAloneAreText(t *testing.T) {
+	t.Parallel()
+	for data, want := range map[string]string{
+		`{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}],"usage":null}`:                                      "x",
+		`{"choices":[{"delta":{"role":"assistant","content":"x","refusal":null,"reasoning":"","tool_calls":[]},"logprobs":null}]}`: "x",
+		`{"choices":[{"delta":{"content":""}}]}`:                                          "",
+		`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`:                  "",
+		`{"choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":1}}`:             "",
+		`{"choices":[{"delta":{"content":"x"}},{"delta":{"content":"y"}}]}`:               "",
+		`{"choices":[{"delta":{"content":"x","reasoning_content":"y"}}]}`:                 "",
+		`{"choices":[{"delta":{"content":"x","tool_calls":[{"function":{}}]}}]}`:          "",
+		`{"choices":[{"delta":{"content":"x","annotations":[{"type":"url_citation"}]}}]}`: "",
+		`{"choices":[{"delta":{"content":[{"type":"text","text":"x"}]}}]}`:                "",
+		`{"choices":[{"delta":{"content":"x"},"error":{"message":"no"}}]}`:                "",
+		`{"choices":[]}`: "",
+	} {
+		d := New()
+		if _, failed := d.Event("", []byte(data)); failed != nil {
+			t.Errorf("%s: %v", data, failed)
+		}
+		if text, ok := d.Text(); text != want || ok != (want != "") {
+			t.Errorf("%s says %q alone (%v)", data, text, ok)
+		}
+	}
+}

@@ -101,6 +101,7 @@ func final(err error) bool {
 
 func (a *active) write(ctx context.Context, entries []Entry, records []loop.Record) ([]agent.Stored, error) {
 	ctx = context.WithoutCancel(ctx) // a commit that has begun is finished
+	a.stream.flush()                 // what streamed is seen before the disk is waited for
 	a.saving.Lock()
 	defer a.saving.Unlock()
 	last := entries[len(entries)-1]

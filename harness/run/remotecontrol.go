@@ -126,8 +126,7 @@ func (s *stream) reaches(ctx context.Context, seq int) bool {
 	for {
 		s.mu.Lock()
 		last, done := s.last, s.done
-		s.waiting = true
-		more := s.changed
+		more := s.turned.on()
 		s.mu.Unlock()
 		if last >= seq || done {
 			return last >= seq && !done

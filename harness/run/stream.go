@@ -3,18 +3,25 @@ package run
 import (
 	"context"
 	"sync"
+	"time"
 
 	"cairn/harness"
 )
+
+// gatherFor is the least time between two pieces of text that a reader gets in a
+// row: about as many as an eye tells apart. What comes in between is merged, since
+// each piece wakes the reader and has the screen drawn, which costs many times more
+// than the piece itself. The first after a pause goes at once.
+const gatherFor = 33 * time.Millisecond
 
 // stream is everything that happened in one stretch of a run, in order. Pieces
 // of text in a row grow one item, so a slow reader gets them merged and a fast
 // one as they come; nothing is ever dropped, and readers cost the run nothing.
 type stream struct {
-	mu      sync.Mutex
-	items   []item
-	changed chan struct{}
-	waiting bool
+	mu    sync.Mutex
+	items []item
+	// changed tells of everything, turned of all but text.
+	changed, turned signal
 	// last is the number of the last journal entry that was stored.
 	last   int
 	done   bool
@@ -30,7 +37,25 @@ type item struct {
 }
 
 // newStream returns a stream that begins after journal entry last.
-func newStream(last int) *stream { return &stream{changed: make(chan struct{}), last: last} }
+func newStream(last int) *stream { return &stream{last: last} }
+
+// signal wakes those who wait for something. It is guarded by its stream.
+type signal struct{ more chan struct{} }
+
+// on returns a channel that closes with the next wake.
+func (g *signal) on() <-chan struct{} {
+	if g.more == nil {
+		g.more = make(chan struct{})
+	}
+	return g.more
+}
+
+func (g *signal) wake() {
+	if g.more != nil {
+		close(g.more)
+		g.more = nil
+	}
+}
 
 // add appends an event. A stream that has ended takes none.
 func (s *stream) add(e harness.Event) {
@@ -49,14 +74,27 @@ func (s *stream) add(e harness.Event) {
 		s.items = append(s.items, it)
 	}
 	s.last = max(s.last, e.Seq)
-	s.wake()
+	s.changed.wake()
+	if !streamed(e.Type) {
+		s.turned.wake()
+	}
+}
+
+// flush has readers get now what streamed.
+func (s *stream) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turned.wake()
 }
 
 // reached says that journal entry n is stored, told or not.
 func (s *stream) reached(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last = max(s.last, n)
+	if n > s.last {
+		s.last = n
+		s.turned.wake()
+	}
 }
 
 func streamed(t harness.EventType) bool {
@@ -76,14 +114,8 @@ func (s *stream) end(r harness.Result, err error) {
 		return
 	}
 	s.done, s.result, s.err = true, r, err
-	s.wake()
-}
-
-func (s *stream) wake() {
-	if s.waiting {
-		close(s.changed)
-		s.changed, s.waiting = make(chan struct{}), false
-	}
+	s.changed.wake()
+	s.turned.wake()
 }
 
 // place is how far a reader has come. after is the journal entry up to which it
@@ -121,8 +153,7 @@ func (s *stream) next(p *place) (events []harness.Event, more <-chan struct{}, d
 		p.item, p.offset = p.item+1, 0
 	}
 	if len(events) == 0 && !s.done {
-		s.waiting = true
-		return nil, s.changed, false
+		return nil, s.changed.on(), false
 	}
 	return events, nil, s.done && len(events) == 0
 }
@@ -155,8 +186,33 @@ func (s *stream) pipe(ctx context.Context, at place, out chan<- harness.Event) {
 			case <-ctx.Done():
 				return
 			}
+		case streamed(events[len(events)-1].Type):
+			if !s.rest(ctx, at) {
+				return
+			}
 		}
 	}
+}
+
+// rest lets text gather for a reader that has come to a place. It ends early when
+// something else comes, and is false if ctx ends.
+func (s *stream) rest(ctx context.Context, at place) bool {
+	s.mu.Lock()
+	if s.done || at.item < len(s.items)-1 {
+		s.mu.Unlock()
+		return true
+	}
+	turned := s.turned.on()
+	s.mu.Unlock()
+	t := time.NewTimer(gatherFor)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-turned:
+	case <-ctx.Done():
+		return false
+	}
+	return true
 }
 
 // since returns the item without the first offset bytes of its text; ok is
@@ -178,8 +234,7 @@ func (s *stream) wait(ctx context.Context) (harness.Result, error) {
 			defer s.mu.Unlock()
 			return s.result, s.err
 		}
-		s.waiting = true
-		more := s.changed
+		more := s.turned.on()
 		s.mu.Unlock()
 		select {
 		case <-more:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -53,6 +54,13 @@ func pump(ctx context.Context, to to, from <-chan harness.Event) tea.Cmd {
 		}
 		return out
 	}
+}
+
+// Pressing implements [screen.Pressing]: all but text that streams is shown at once.
+func (msg eventsMsg) Pressing() bool {
+	return msg.ended || slices.ContainsFunc(msg.events, func(e harness.Event) bool {
+		return e.Type != harness.EventText && e.Type != harness.EventThinking
+	})
 }
 
 func (msg eventsMsg) apply(m Model) (Model, tea.Cmd) {

@@ -97,6 +97,10 @@ func filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	return msg
 }
 
+// Pressing is a message that may not wait for the next frame of a stream, such as
+// one with an answer's end.
+type Pressing interface{ Pressing() bool }
+
 // root stands between Bubble Tea's loop and the model: its View draws, when a
 // frame is due, instead of returning text. All of it runs in the loop.
 type root struct {
@@ -170,6 +174,8 @@ func (r *root) update(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		r.screen.resize(msg)
 		r.urgent = true
+	case Pressing:
+		r.urgent = r.urgent || msg.Pressing()
 	case tea.KeyMsg, PasteMsg, tea.MouseMsg, tea.ResumeMsg, BackgroundMsg:
 		r.urgent = true
 	}

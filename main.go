@@ -395,16 +395,7 @@ func checkRule(text string) error {
 
 // theme is the chosen theme for a background.
 func theme(c cli.ChatSetup, dark bool) *themes.Theme {
-	options := themes.Options{Profile: themes.DetectProfile(c.Setup.Getenv, true)}
-	if !c.Color {
-		options.Profile = themes.NoColor
-	}
-	t, err := themes.Load(c.Theme, dark, options)
-	if err != nil {
-		// The command line has checked the name before the screen opened.
-		t, _ = themes.Load(themes.Auto, dark, options)
-	}
-	return t
+	return c.Design.Theme(dark, c.Look)
 }
 
 // actions are the names of the actions that keys can be given to.

@@ -26,7 +26,7 @@ const (
 func DetectProfile(getenv func(string) string, tty bool) Profile {
 	force := getenv("CLICOLOR_FORCE") != "" && getenv("CLICOLOR_FORCE") != "0"
 	term := strings.ToLower(getenv("TERM"))
-	if !force && (getenv("NO_COLOR") != "" || !tty || term == "dumb") {
+	if !force && (getenv("NO_COLOR") != "" || !tty || colourless(term)) {
 		return NoColor
 	}
 	switch strings.ToLower(getenv("COLORTERM")) {
@@ -42,6 +42,17 @@ func DetectProfile(getenv func(string) string, tty bool) Profile {
 	default:
 		return ANSI16
 	}
+}
+
+// colourless reports whether a terminal of this kind shows no colours: the
+// terminals of old, and those whose kind says so.
+func colourless(term string) bool {
+	for _, old := range []string{"vt52", "vt100", "vt102", "vt220", "vt320", "vt420", "vt510"} {
+		if term == old || strings.HasPrefix(term, old+"-") {
+			return true
+		}
+	}
+	return term == "dumb" || strings.HasSuffix(term, "-m") || strings.HasSuffix(term, "-mono")
 }
 
 // termenv is the profile as the renderer libraries name it. They drop weight

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"cairn/themes"
 	"cairn/ui/render"
 )
 
@@ -32,9 +33,11 @@ func (a *app) openChat(ctx context.Context, words []string, linear bool) error {
 	if err != nil {
 		return err
 	}
-	if err := a.checkTheme(c.Setup.Config); err != nil {
+	design, wrong, err := a.chosenTheme(c.Setup.Config)
+	if err != nil {
 		return err
 	}
+	c.Design, c.Designs, c.Notices = design, a.themeChoices, append(c.Notices, wrong...)
 	if err := a.checkModel(ctx, &c); err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
 		Save:    a.saveSetting,
 		Notices: append(t.notices, cfg.Warnings...),
 		Told:    a.told,
-		Plain:   plain, Color: a.color(), Mouse: cfg.Mouse, Theme: cfg.Theme,
+		Plain:   plain, Color: a.color(), Mouse: cfg.Mouse, Theme: cfg.Theme, Look: a.look(cfg),
 		Prompted: a.s.InTTY, In: a.s.In, Out: a.s.Out,
 	}, nil
 }
@@ -118,5 +121,5 @@ func (a *app) checkModel(ctx context.Context, c *ChatSetup) error {
 
 // color reports whether colours are wanted.
 func (a *app) color() bool {
-	return !a.flags.noColor && a.s.Getenv("NO_COLOR") == ""
+	return a.profile() != themes.NoColor
 }

@@ -144,10 +144,3 @@ func completeEngine(_ *cobra.Command, _ []string, start string) ([]string, cobra
 	}
 	return fit, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
-
-func (a *app) themeNames() []string {
-	if a.wire.Themes == nil {
-		return nil
-	}
-	return a.wire.Themes()
-}

@@ -28,6 +28,8 @@ type Config struct {
 	Mouse    bool
 	Plain    bool
 	NoMemory bool
+	// ASCII says that ornaments are drawn in ASCII.
+	ASCII bool
 	// Distill says what becomes of what the model finds worth keeping after a
 	// turn: auto, ask or off. It is as configured; what
 	// counts for a start is in [Setup].
@@ -140,6 +142,7 @@ func settings() []setting {
 		{key: "theme", env: "CAIRN_THEME", def: "auto", project: true},
 		{key: "mouse", def: "true", bool: true},
 		{key: "plain", env: "ACCESSIBLE", def: "false", bool: true},
+		{key: "ascii", env: "CAIRN_ASCII", def: "false", bool: true},
 		{key: "no_memory", def: "false", bool: true},
 		{key: keyDistill, env: "CAIRN_DISTILL", def: string(distill.Ask)},
 		{key: keyRecall, def: strconv.Itoa(memory.DefaultRecallBudget)},
@@ -192,6 +195,7 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 		return c, err
 	}
 	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
+	c.settleASCII(s)
 	c.Mouse, c.Plain = c.values["mouse"].Value == "true", c.values["plain"].Value == "true"
 	c.NoMemory, c.Title = c.values["no_memory"].Value == "true", TitleMode(c.values[keyTitle].Value)
 	if err := errors.Join(c.settleMemory(), c.settleSpending(), c.settleEngine(s, user.plain[keyEngine], s.Getenv("CAIRN_ENGINE"))); err != nil {

@@ -46,9 +46,11 @@ func (a *app) configCheck() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.checkTheme(c); err != nil {
+			look, err := a.themeWarnings(c)
+			if err != nil {
 				return err
 			}
+			c.Warnings = append(c.Warnings, look...)
 			if err := checkAddresses(a.s.Getenv); err != nil {
 				return err
 			}
@@ -62,6 +64,9 @@ func (a *app) configCheck() *cobra.Command {
 			}
 			if a.flags.json {
 				return a.out.document(map[string]any{"file": c.File, "exists": exists, "project": c.Project, "warnings": orEmpty(c.Warnings)})
+			}
+			for _, w := range look {
+				a.out.line("warning: %s", w)
 			}
 			switch {
 			case exists && c.Project != "":
@@ -93,18 +98,6 @@ func (a *app) checkModels(ctx context.Context, c Config) error {
 		}
 	}
 	return a.tellStandins(ctx, c)
-}
-
-// checkTheme refuses a theme that does not exist.
-func (a *app) checkTheme(c Config) error {
-	known := a.wire.Themes()
-	for _, name := range known {
-		if name == c.Theme {
-			return nil
-		}
-	}
-	from, _ := c.From("theme")
-	return usage("the theme from %s: there is no theme %q%s", from, c.Theme, suggest(c.Theme, "", known))
 }
 
 func (a *app) configShow() *cobra.Command {

@@ -28,6 +28,7 @@ type file struct {
 	Mouse      *bool                  `toml:"mouse"`
 	Plain      *bool                  `toml:"plain"`
 	NoMemory   *bool                  `toml:"no_memory"`
+	ASCII      *bool                  `toml:"ascii"`
 	Dir        *string                `toml:"dir"`
 	Providers  map[string]Provider    `toml:"providers"`
 	Models     map[string]ModelLimits `toml:"models"`
@@ -160,7 +161,7 @@ func (f file) plainValues() map[string]string {
 			plain[key] = *v
 		}
 	}
-	for key, v := range map[string]*bool{"mouse": f.Mouse, "plain": f.Plain, "no_memory": f.NoMemory} {
+	for key, v := range map[string]*bool{"mouse": f.Mouse, "plain": f.Plain, "ascii": f.ASCII, "no_memory": f.NoMemory} {
 		if v != nil {
 			plain[key] = strconv.FormatBool(*v)
 		}

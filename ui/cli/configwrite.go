@@ -229,7 +229,7 @@ func (a *app) checkSetting(ctx context.Context, key, value string) error {
 	switch key {
 	case "theme":
 		c.Theme = value
-		c.values["theme"] = Value{Key: key, Value: value, From: "the command"}
+		c.values["theme"] = Value{Key: key, Value: value}
 		return a.checkTheme(c)
 	case "model":
 		m, err := a.models(ctx)

@@ -81,7 +81,7 @@ func TestASettingThatIsWrongChangesNothing(t *testing.T) {
 		"wrong mode":             {"", "chat.title", "none", `chat.title cannot be none: "chat.title" must be "model" or "words"`},
 		"wrong key":              {"", "keys.chat.send", "ctrl+zz", `no terminal sends the key "ctrl+zz"`},
 		"a secret":               {"", "providers.openai.api_key", "sk-1", "is a secret"},
-		"braces":                 {"chat = {}\n", "chat.title", "words", `config.toml:1: "chat" is written in braces here`},
+		"braces":                 {"chat = {}\n", "chat.title", "words", `config.toml:1: "chat" is set as a whole here`},
 		"a list that is no list": {"", "fallback", "[1", "fallback cannot be [1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,8 +72,11 @@ func settingText(parts []string, value string) (string, error) {
 		return text, nil
 	case reflect.Slice:
 		return listText(bare), nil
-	case reflect.Interface: // a key, or several
-		if strings.HasPrefix(bare, "[") || strings.Contains(bare, ", ") {
+	case reflect.Interface:
+		switch {
+		case parts[0] != "keys" && (bare == "true" || bare == "false"):
+			return bare, nil
+		case strings.HasPrefix(bare, "["), strings.Contains(bare, ", "): // several keys
 			return listText(bare), nil
 		}
 	}
@@ -86,6 +89,9 @@ func settingKind(parts []string) (reflect.Kind, error) {
 	for i, part := range parts {
 		if t.Kind() == reflect.Map {
 			t = pointed(t.Elem())
+			continue
+		}
+		if t.Kind() == reflect.Interface && slices.Contains(tables()[parts[0]], part) {
 			continue
 		}
 		f, ok := fieldOf(t, part)
@@ -229,7 +235,7 @@ func editSettings(data []byte, parts []string, text string) ([]byte, error) {
 	for _, s := range all {
 		if !s.head && strings.HasPrefix(key, s.key()+".") {
 			line := 1 + bytes.Count(data[:s.from], []byte("\n"))
-			return nil, &ConfigError{Line: line, Text: fmt.Sprintf("%q is written in braces here; add %s to it by hand", s.key(), key)}
+			return nil, &ConfigError{Line: line, Text: fmt.Sprintf("%q is set as a whole here, so there is no place for %s; change that line by hand", s.key(), key)}
 		}
 	}
 	at, line := placeFor(data, all, parts)

@@ -18,6 +18,7 @@ import (
 
 	"cairn/harness"
 	"cairn/storage/mem"
+	"cairn/themes"
 )
 
 // TestScripts runs the scripts in testdata/script, each with its own home,
@@ -198,7 +199,7 @@ func (w *scriptWorld) wire() Wire {
 			return ChatExit{}, err
 		},
 		Tools:  func() []string { return []string{"run_command", "deploy", "ask_user", "fetch_url"} },
-		Themes: func() []string { return []string{"auto", "dark"} },
+		Themes: themes.Names,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"cairn/harness/memory/distill"
 	"cairn/harness/run"
 	"cairn/harness/snapshot"
+	"cairn/themes"
 	"cairn/ui/cli/keyring"
 )
 
@@ -340,6 +341,11 @@ type ChatSetup struct {
 	Color bool
 	Mouse bool
 	Theme string
+	// Design is the theme that Theme names, Designs reads what themes there are, as
+	// their files are now, and Look is what the terminal shows of them.
+	Design  themes.Design
+	Designs func() []ThemeChoice
+	Look    themes.Options
 	// Prompted says that a person types at a terminal.
 	Prompted bool
 	// In and Out are the streams; the full-screen chat opens the terminal

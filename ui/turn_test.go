@@ -46,7 +46,7 @@ func TestAMessageSentWhileRunningIsQueuedAndSentAfter(t *testing.T) {
 		d := w.Open("talk", 80, 24)
 		d.Type("one").Press("enter").Wait(uitest.Pause)
 		d.Type("two").Press("enter").Type("three").Press("enter")
-		d.Shows(`queued 2: "two"`)
+		d.Shows(`queued 2: "three"`)
 		d.Press("alt+up").Shows("> three", `queued 1: "two"`)
 		d.Press("ctrl+u").Wait(5*time.Second).Shows("echo one", "echo two").Hides("queued", "echo three")
 		if got := asked(w); len(got) != 2 || got[1] != "two" {

@@ -125,7 +125,7 @@ func (m Model) withFileKeys(own []render.Binding) []render.Binding {
 }
 
 // lists reports whether the list of files is shown.
-func (m Model) lists() bool { return m.tray.Open() && !m.asks() && !m.past.searching }
+func (m Model) lists() bool { return m.tray.Open() && !m.asks() && !m.recall.Open() }
 
 // fileKey carries out an action about files; ok is false if it is none.
 func (m Model) fileKey(action, key string) (Model, tea.Cmd, Intent, bool) {
@@ -248,7 +248,7 @@ func (msg pathsMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all
 
 // trayRows are the rows above the box: the list of files, and what is attached.
 func (m Model) trayRows() []string {
-	if !m.tray.Any() && !m.tray.Open() || m.asks() || m.past.searching || m.small() {
+	if !m.tray.Any() && !m.tray.Open() || m.asks() || m.recall.Open() || m.small() {
 		return nil
 	}
 	fixed := 4 + m.boxLines(m.box.Layout(m.boxWidth())) // status, rule, hints, and one row of the conversation

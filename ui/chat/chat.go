@@ -19,6 +19,7 @@ import (
 	"cairn/harness"
 	"cairn/ui/chat/attach"
 	"cairn/ui/chat/compose"
+	"cairn/ui/chat/recall"
 )
 
 // Msg is a message of a chat. Only this package has them.
@@ -66,6 +67,7 @@ type Model struct {
 	draft  draft
 	past   past
 	queue  queueing
+	recall recall.Model
 	branch branching
 	over   over
 
@@ -253,9 +255,10 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 	case m.branch.tree.Open(), m.queue.mode.Open():
 		return m, nil // nothing is written there
 	}
-	if m.past.searching {
-		m = m.searchType(firstLine(text))
-		return m, nil
+	if m.recall.Open() {
+		var find func(context.Context) recall.Found
+		m.recall, find = m.recall.Insert(firstLine(text))
+		return m, m.findPrompts(find)
 	}
 	if m.asks() && m.ask.awake {
 		if next, ok := m.ask.dialog.Paste(text, m.env()); ok {

@@ -37,9 +37,9 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		return m.queueKey(msg)
 	}
 	var searched tea.Cmd
-	if m.past.searching {
+	if m.recall.Open() {
 		var done bool
-		if m, searched, done = m.searchKey(msg); done {
+		if m, searched, done = m.recallKey(msg); done {
 			return m, searched, Intent{}
 		}
 	}
@@ -122,7 +122,7 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 	case actUnqueue:
 		m = m.unqueue()
 	case actSearch:
-		m, cmd = m.search()
+		m, cmd = m.openRecall()
 	case actTake:
 		m, cmd = m.takeOver()
 	case actUnfold:

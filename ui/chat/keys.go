@@ -5,6 +5,7 @@ import (
 	"cairn/ui/chat/compose"
 	"cairn/ui/chat/decide"
 	"cairn/ui/chat/queue"
+	"cairn/ui/chat/recall"
 	"cairn/ui/chat/tree"
 	"cairn/ui/render"
 )
@@ -80,6 +81,8 @@ func (m Model) Bindings() []render.Binding {
 		return m.overKeys()
 	case m.branch.tree.Open():
 		return m.branch.tree.Bindings(m.deps.Keys)
+	case m.recall.Open():
+		return m.recall.Bindings(m.deps.Keys)
 	case m.queue.mode.Open():
 		return m.queue.mode.Bindings(len(m.draft.queue), m.deps.Keys)
 	}
@@ -189,5 +192,5 @@ func rebind(bindings []render.Binding, keys map[string][]string) []render.Bindin
 // Actions lists the names of all actions that keys may be given to, with the
 // keys they have by default.
 func Actions() []render.Binding {
-	return append(append(Model{}.Bindings(), tree.Model{}.Bindings(nil)...), queue.Actions()...)
+	return append(append(Model{}.Bindings(), tree.Model{}.Bindings(nil)...), append(queue.Actions(), recall.Opened().Bindings(nil)...)...)
 }

@@ -50,7 +50,7 @@ func TestSlashNamesAreUnique(t *testing.T) {
 // overIt reports whether an action is of what is drawn over the conversation.
 func overIt(action string) bool {
 	room, _, _ := strings.Cut(action, ".")
-	return room == "tree" || room == "queue" || room == "context" || room == "pager"
+	return room == "tree" || room == "queue" || room == "recall" || room == "context" || room == "pager"
 }
 
 func TestEveryActionHasHelpAndOneKeyHasOneMeaning(t *testing.T) {

@@ -116,7 +116,10 @@ func (m Model) lowRows() int {
 
 // boxLines is how many rows of the box are seen.
 func (m Model) boxLines(l compose.Layout) int {
-	if m.past.searching || m.asks() && m.height < ruleHeight {
+	if m.recall.Open() {
+		return m.recall.Rows(m.recallRows())
+	}
+	if m.asks() && m.height < ruleHeight {
 		return 1
 	}
 	return min(len(l.Rows), max(min(boxRows, m.height/3), 1))
@@ -240,14 +243,10 @@ func (m Model) boxWidth() int { return max(m.width-promptWidth-1, 1) }
 // drawBox draws the box, or the search of prompts in its place.
 func (m Model) drawBox(f *foot) {
 	p := m.deps.Theme.Paints
-	if m.past.searching {
-		line := "search prompts: " + render.SafeLine(m.past.query)
-		f.x, f.y = render.Width(line), len(f.lines)
-		found := "  (none)"
-		if i := m.past.find(m.past.hit); i >= 0 {
-			found = "  " + firstLine(m.past.prompts[i])
-		}
-		f.lines = append(f.lines, render.Truncate(line+p.Muted.On(render.SafeLine(found)), m.width, ""))
+	if m.recall.Open() {
+		rows, x := m.recall.View(m.deps.Theme, m.width, m.recallRows())
+		f.lines = append(f.lines, rows...)
+		f.x, f.y = x, len(f.lines)-1
 		return
 	}
 	l := m.box.Layout(m.boxWidth())
@@ -301,7 +300,7 @@ func (m Model) hints() string {
 		}
 	case m.asks():
 		return widget.Footer(m.Bindings(), m.deps.Theme, m.width)
-	case m.queue.mode.Open():
+	case m.queue.mode.Open(), m.recall.Open():
 		return widget.Footer(m.Bindings(), m.deps.Theme, m.width)
 	case m.height < fullHeight && m.box.Empty():
 		parts = append(parts, p.Key.On("?")+" "+p.Muted.On("help"))

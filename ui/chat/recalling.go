@@ -39,13 +39,13 @@ func (msg recallMsg) apply(m Model) (Model, tea.Cmd) {
 	return m, m.findPrompts(find)
 }
 
-// foundMsg brings the prompts that match.
-type foundMsg struct {
+// recalledMsg brings the prompts that match.
+type recalledMsg struct {
 	to
 	found recall.Found
 }
 
-func (msg foundMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
+func (msg recalledMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
 	m.recall = m.recall.Show(msg.found)
 	return m, nil
 }
@@ -56,7 +56,7 @@ func (m Model) findPrompts(find func(context.Context) recall.Found) tea.Cmd {
 		return nil
 	}
 	ctx, to := m.ctx, m.to()
-	return func() tea.Msg { return foundMsg{to, find(ctx)} }
+	return func() tea.Msg { return recalledMsg{to, find(ctx)} }
 }
 
 // recallKey handles a key while prompts are searched. Keys that neither the search

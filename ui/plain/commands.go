@@ -1,16 +1,11 @@
 package plain
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"cairn/harness"
 	"cairn/ui/chat"
-	"cairn/ui/plain/proposal"
-	"cairn/ui/render"
-	"cairn/ui/runs/standing"
 )
 
 // line takes a line: a message or a command.
@@ -29,12 +24,7 @@ func (p *plain) line(text string) {
 		p.say("no run waits for a worker")
 		return
 	}
-	switch word, arg, _ := strings.Cut(strings.TrimSpace(text), " "); word {
-	case "/accept", "/refuse":
-		p.verdict(word, strings.TrimSpace(arg))
-		return
-	case "/detach":
-		p.detach(strings.TrimSpace(arg))
+	if p.own(text) {
 		return
 	}
 	c := chat.ParseSlash(text)
@@ -94,15 +84,13 @@ func (p *plain) command(c chat.Parsed) {
 	case "new":
 		p.change(p.NewSession())
 	case "sessions":
-		p.say("list them with: cairn sessions; open one with: cairn -s ID")
+		p.sessions(c.Arg)
 	case "memory":
 		p.memory(c.Arg)
 	case "inbox":
 		p.inbox()
-	case "facts":
-		p.say("list them with: cairn facts")
-	case "notes":
-		p.say("list them with: cairn notes")
+	case "facts", "notes":
+		p.listKept(c.Name == "notes", c.Arg)
 	case "forget":
 		p.forget(c.Arg)
 	case "usage":
@@ -116,11 +104,11 @@ func (p *plain) command(c chat.Parsed) {
 	case "model":
 		p.model(c.Arg)
 	case "runs":
-		p.runs()
+		p.runsMenu(c.Arg)
 	case "approve":
 		p.resume()
 	case "permissions":
-		p.permissions()
+		p.permissionsMenu()
 	case "tools":
 		p.tools()
 	case "todos":
@@ -131,26 +119,9 @@ func (p *plain) command(c chat.Parsed) {
 		p.takeOver()
 	case "doctor":
 		p.say("run: cairn doctor")
+	default:
+		p.say(p.noScreen(c.Name))
 	}
-}
-
-// help lists the commands.
-func (p *plain) help() {
-	for _, s := range chat.Slashes() {
-		name := "/" + s.Name
-		if s.Arg != "" {
-			name += " " + s.Arg
-		}
-		p.out.line(fmt.Sprintf("  %-24s %s", name, s.Help))
-	}
-	p.out.line(fmt.Sprintf("  %-24s %s", "/stop", "stop the answer; its text is kept"))
-	p.out.line(fmt.Sprintf("  %-24s %s", "/continue", "decide what waits, or go on with an unfinished answer, ask for it again, or drop it"))
-	if p.Chat.Remote != nil {
-		p.out.line(fmt.Sprintf("  %-24s %s", "/here", "drive here the run that no worker has taken"))
-	}
-	p.out.line(fmt.Sprintf("  %-24s %s", "/detach [FILE]", "send no attached file, or not this one"))
-	p.out.line(fmt.Sprintf("  %-24s %s", "/accept N, /refuse N", "decide a suggestion of the inbox"))
-	p.out.line(`  A line is a message. A backslash at its end goes on in the next line.`)
 }
 
 // change opens another session. The lines that come after the command that did
@@ -212,75 +183,6 @@ func (p *plain) remember(text string) {
 	}
 }
 
-// copy writes the source of the last answer, or of one of its code blocks.
-func (p *plain) copy(arg string) {
-	text := p.answer
-	if text == "" {
-		p.say("there is no answer to copy yet")
-		return
-	}
-	if arg != "" {
-		blocks := render.CodeBlocks(text)
-		n, err := strconv.Atoi(arg)
-		if err != nil || n < 1 || n > len(blocks) {
-			p.say(fmt.Sprintf("code blocks in the last answer: %d", len(blocks)))
-			return
-		}
-		text = blocks[n-1].Text
-	}
-	p.out.line(render.Safe(strings.TrimRight(text, "\n")))
-}
-
-// model shows the session's model or changes it.
-func (p *plain) model(name string) {
-	if name == "" {
-		p.say("the model is " + p.setup.Run.Model + "; /model PROVIDER/NAME changes it for this session")
-		return
-	}
-	session := p.session
-	session.Model = name
-	setup, err := p.Chat.Config(p.ctx, session)
-	if err == nil && p.stored {
-		session, err = p.Chat.Sessions.Edit(p.ctx, session.ID, harness.SessionEdit{Model: &name})
-	}
-	if err != nil {
-		p.trouble(err)
-		return
-	}
-	p.setup, p.session = setup, session
-	p.lease.Meta = session
-	p.say("the model is now " + setup.Run.Model)
-}
-
-// runs lists the unfinished runs of all sessions.
-func (p *plain) runs() {
-	runs, err := p.Chat.Engine.List(p.ctx, harness.RunFilter{Unfinished: true})
-	if err != nil {
-		p.trouble(err)
-		return
-	}
-	if len(runs) == 0 {
-		p.say("no run is unfinished")
-	}
-	for _, r := range runs {
-		state := strings.ReplaceAll(string(r.Status), "_", " ")
-		if r.Interrupted {
-			state = string(harness.MarkInterrupted)
-		}
-		if full, err := p.Chat.Engine.Get(p.ctx, r.ID); err == nil && len(full.Pending) > 0 {
-			w := full.Pending[0]
-			state = proposal.State(w) + ", " + w.Call.Name + ": " + proposal.Brief(w)
-		}
-		if long, _ := standing.Word(r, p.Chat.Holder); long != "" {
-			state = long
-		}
-		if r.Away() {
-			state = strings.Join(append([]string{state, "on " + r.Engine}, standing.Notes(r, p.Chat.Holder)...), "; ")
-		}
-		p.say(fmt.Sprintf("run %s, session %s, %s", r.ID, r.Session, render.SafeLine(state)))
-	}
-}
-
 const (
 	// askEvery is how often a session that was asked for is tried again, and
 	// askFor how long before it is offered by force.
@@ -312,16 +214,16 @@ func (p *plain) takeOver() {
 		if _, held := harness.AsHeld(err); held {
 			continue
 		}
-		p.taken(lease, err)
+		p.takes(lease, err)
 		return
 	}
 	if p.choose("The other window does not answer.", "take the session by force") == 1 {
-		p.taken(d.Owners.Force(p.ctx, p.session, d.Holder))
+		p.takes(d.Owners.Force(p.ctx, p.session, d.Holder))
 	}
 }
 
-// taken goes on with a session that was another window's.
-func (p *plain) taken(lease harness.Lease, err error) {
+// takes goes on with a session that was another window's.
+func (p *plain) takes(lease harness.Lease, err error) {
 	if err != nil {
 		p.trouble(err)
 		return

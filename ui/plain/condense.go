@@ -99,24 +99,37 @@ func (p *plain) condense(what chat.Compaction) {
 		})
 		done <- out
 	}()
-	stopped, lines := false, p.lines
+	stopped, lines := false, (<-chan typed)(p.lines)
+	if p.early != nil {
+		lines = nil
+	}
 	for {
+		if lines != nil {
+			lines = p.input()
+		}
 		select {
 		case words := <-told:
 			p.say(words)
 		case out := <-done:
 			p.condensed(out, stopped)
 			return
-		case line, ok := <-lines:
+		case l, ok := <-lines:
+			p.reading = false
+			line := l.text
 			switch {
 			case !ok:
 				lines = nil
+			case l.ahead:
+				p.early, lines = &l, nil
 			case strings.TrimSpace(line) == "/stop":
 				stopped = true
 				stop()
 			case strings.TrimSpace(line) != "":
 				p.later(line)
 			}
+		case <-p.Interrupts:
+			stopped = true
+			stop()
 		case <-p.changes:
 			p.heed(func() error {
 				stopped = true
@@ -174,7 +187,7 @@ func (p *plain) note() {
 		p.say("nothing in this chat stands as a note")
 		return
 	}
-	p.out.block("note", c.Note)
+	p.out.speak("note", c.Note)
 }
 
 // lastCondensed is the last condensing of some records, nil if there is none,

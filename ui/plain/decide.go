@@ -93,7 +93,7 @@ func (p *plain) by() string {
 }
 
 // consent asks whether a call may run. Only a number that is offered is an
-// answer, and an empty line refuses.
+// answer, and an empty line leaves it for later.
 func (p *plain) consent(w harness.Pending) (harness.Decision, bool) {
 	var session, always string
 	if w.Proposal != nil {
@@ -106,8 +106,8 @@ func (p *plain) consent(w harness.Pending) (harness.Decision, bool) {
 	if always != "" {
 		p.out.line("  3  always: " + render.SafeLine(always))
 	}
-	p.out.line("  4  refuse, and say why (so does an empty line)")
-	p.out.line("  5  later")
+	p.out.line("  4  refuse, and say why")
+	p.out.line("  5  later (so does an empty line)")
 	if len(p.queue) > 0 {
 		p.out.line("  6  refuse, with the message that waits as the reason: " + render.SafeLine(p.queue[0]))
 	}
@@ -127,19 +127,19 @@ func (p *plain) consent(w harness.Pending) (harness.Decision, bool) {
 		case word == "3" && always != "":
 			d.Scope, d.Rule = harness.ScopeAlways, always
 			return d, true
-		case word == "4", word == "":
+		case word == "4":
 			return p.refusal()
 		case word == "6" && len(p.queue) > 0:
 			text := p.queue[0]
 			p.queue, p.unsaved = p.queue[1:], true
 			return harness.Decision{How: harness.DecideDecline, Text: text}, true
-		case word == "5":
+		case word == "5", word == "":
 			return harness.Decision{}, false
 		case word == "/stop":
 			return harness.Decision{How: harness.DecideAbort}, true
 		case word == "2", word == "3":
 			p.say("there is no rule to offer for this call")
-		default:
+		case !p.unoffered(word):
 			p.keep(line)
 			p.say("that is no answer; 6 refuses with the first kept message as the reason")
 		}
@@ -211,39 +211,21 @@ func (p *plain) uncertain(harness.Pending) (harness.Decision, bool) {
 		case "4", "":
 			return harness.Decision{}, false
 		default:
-			p.keep(line)
+			if !p.unoffered(line) {
+				p.keep(line)
+				p.say("that is no answer")
+			}
 		}
 	}
 }
 
-// permissions writes the rules that are in force.
-func (p *plain) permissions() {
-	for _, r := range p.Rules {
-		p.out.line("  " + render.SafeLine(r))
-	}
-	if p.Grants == nil {
-		if len(p.Rules) == 0 {
-			p.say("there are no rules; what needs consent is asked")
-		}
-		return
-	}
-	grants, err := p.Grants.List(p.ctx, p.session.ID)
+// unoffered explains a number that is not among the choices. It is false if the
+// line is no number.
+func (p *plain) unoffered(line string) bool {
+	n, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil {
-		p.trouble(err)
-		return
+		return false
 	}
-	for _, g := range grants {
-		scope := "always"
-		if g.Session != "" {
-			scope = "for this session"
-		}
-		p.out.line(render.SafeLine(fmt.Sprintf("  %s  allow %s, %s, given by %s at %s", g.ID, g.Rule, scope, g.By, g.At.In(p.Chat.Now().Location()).Format("2006-01-02 15:04"))))
-	}
-	if len(grants)+len(p.Rules) == 0 {
-		p.say("there are no rules and no standing permissions; what needs consent is asked")
-	}
-	if len(grants) > 0 {
-		p.say(p.unlessEphemeral("take one back with: cairn permissions revoke ID",
-			"those of this session end with this chat; take another one back with: cairn permissions revoke ID"))
-	}
+	p.say(fmt.Sprintf("there is no choice %d here", n))
+	return true
 }

@@ -122,7 +122,9 @@ func TestACallIsANumberedQuestion(t *testing.T) {
 		{"session", []string{"2"}, 1, "with the rule touch(a) (session)"},
 		{"not offered", []string{"3", "1"}, 1, "there is no rule to offer"},
 		{"refused", []string{"4", "not today"}, 0, ": not today"},
-		{"empty", []string{"", ""}, 0, "touch declined by "},
+		{"refused without a reason", []string{"4", ""}, 0, "touch declined by "},
+		{"empty", []string{""}, 0, "left for later"},
+		{"no choice", []string{"9", "1"}, 1, "there is no choice 9 here"},
 		{"later", []string{"5"}, 0, "left for later"},
 		{"quit", []string{"/quit"}, 0, "left for later"},
 		{"stop", []string{"/stop"}, 0, "- stopped"},
@@ -311,7 +313,7 @@ func TestAnEphemeralChatPromisesNothing(t *testing.T) {
 		k.say("go").wait(time.Second).shows("May it run?").say("2").wait(time.Second).say("/permissions")
 		k.shows("allow touch(a), for this session", "those of this session end with this chat")
 		a.Model.Then(uitest.Calls("ask", `{}`))
-		k.say("again").wait(time.Second).shows("Which colour?")
+		k.say("", "again").wait(time.Second).shows("Which colour?")
 		if err := k.in.Close(); err != nil {
 			t.Fatal(err)
 		}

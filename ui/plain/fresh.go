@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"cairn/ui/chat"
-	"cairn/ui/render"
 )
 
 const (
@@ -23,20 +22,15 @@ const (
 // if no answer will come.
 func (p *plain) fresh() (line string, ok bool) {
 	for p.settle() {
-		if p.Prompted {
-			p.out.raw("> ")
-		}
+		p.sign()
 		if line, ok = p.next(); !ok {
 			return "", false
 		}
-		more := p.rest()
-		switch {
-		case len(more) > 0:
+		if more := p.rest(); len(more) > 0 {
 			p.keep(append([]string{line}, more...)...)
 			continue
-		case !p.Prompted:
-			p.out.line("> " + render.Safe(line))
 		}
+		p.repeat(line)
 		if !p.aside(line) {
 			return line, true
 		}
@@ -48,11 +42,22 @@ func (p *plain) fresh() (line string, ok bool) {
 // false if the line is none.
 func (p *plain) aside(line string) bool {
 	c := chat.ParseSlash(strings.TrimSpace(line))
-	switch c.Name {
-	case "":
+	switch {
+	case p.shows(line):
+	case c.Name == "" && !isOwn(c.Typed), c.Typed == "stop":
 		return false
-	case "quit":
+	case c.Name == "quit":
 		p.quit = true
+	default:
+		p.say("/" + c.Typed + " comes after the decision")
+	}
+	return true
+}
+
+// shows carries out a command that only shows something, at any time. It is false
+// if the line is none.
+func (p *plain) shows(line string) bool {
+	switch c := chat.ParseSlash(strings.TrimSpace(line)); c.Name {
 	case "help":
 		p.help()
 	case "runs":
@@ -66,7 +71,10 @@ func (p *plain) aside(line string) bool {
 	case "todos":
 		p.todos()
 	default:
-		p.say("/" + c.Typed + " comes after the decision")
+		if strings.TrimSpace(line) != "/queue" {
+			return false
+		}
+		p.listQueue()
 	}
 	return true
 }
@@ -76,14 +84,22 @@ func (p *plain) aside(line string) bool {
 func (p *plain) settle() bool {
 	quiet := time.NewTimer(quietFor)
 	defer quiet.Stop()
+	if p.early != nil {
+		p.keep(p.early.text)
+		p.early = nil
+	}
 	for p.owner && !p.quit {
 		select {
-		case line, ok := <-p.lines:
+		case l, ok := <-p.input():
+			p.reading = false
 			if !ok {
 				return false
 			}
-			p.keep(line)
+			p.keep(l.text)
 			quiet.Reset(quietFor)
+		case <-p.Interrupts:
+			p.warned = true
+			return false
 		case <-p.changes:
 			p.heed(func() error { return nil })
 		case <-quiet.C:
@@ -99,8 +115,12 @@ func (p *plain) settle() bool {
 func (p *plain) next() (line string, ok bool) {
 	for p.owner {
 		select {
-		case line, ok = <-p.lines:
-			return line, ok
+		case l, ok := <-p.input():
+			p.reading, p.warned = false, false
+			return l.text, ok
+		case <-p.Interrupts:
+			p.warned = true
+			return "", false
 		case <-p.changes:
 			p.heed(func() error { return nil })
 		case <-p.ctx.Done():
@@ -117,11 +137,12 @@ func (p *plain) rest() []string {
 	defer end.Stop()
 	for {
 		select {
-		case line, ok := <-p.lines:
+		case l, ok := <-p.input():
+			p.reading = false
 			if !ok {
 				return more
 			}
-			more = append(more, line)
+			more = append(more, l.text)
 			end.Reset(pasteFor)
 		case <-end.C:
 			return more
@@ -135,7 +156,11 @@ func (p *plain) rest() []string {
 // decision is taken. Commands among them are carried out, as at any time.
 func (p *plain) keep(lines ...string) {
 	for _, line := range lines {
-		if line == "" || p.aside(line) {
+		switch typed := chat.ParseSlash(line).Typed; {
+		case line == "" || p.aside(line):
+			continue
+		case typed != "":
+			p.say("/" + typed + " came before the question and is not carried out")
 			continue
 		}
 		p.queue, p.unsaved = append(p.queue, line), true

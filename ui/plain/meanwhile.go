@@ -24,14 +24,15 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 		p.driveHere(ctx, id)
 		return
 	}
-	switch c := chat.ParseSlash(strings.TrimSpace(line)); c.Name {
-	case "quit":
+	switch c := chat.ParseSlash(strings.TrimSpace(line)); {
+	case c.Name == "quit":
 		p.quit = true
 		if err := chat.LeaveRun(ctx, p.Chat, id); err != nil {
 			p.trouble(err)
 		}
-	case "help", "runs", "permissions", "tools", "usage":
-		p.command(c) //nolint:contextcheck // none of these changes the session
+	case p.shows(line): //nolint:contextcheck // none of these changes the session
+	case strings.HasPrefix(line, "/queue "):
+		p.queued(strings.TrimSpace(strings.TrimPrefix(line, "/queue"))) //nolint:contextcheck // as above
 	default:
 		p.later(line)
 	}

@@ -98,7 +98,7 @@ func (p *plain) record(r harness.Record) {
 	case msg.Role == harness.RoleAssistant:
 		if text := msg.Text(); strings.TrimSpace(text) != "" {
 			p.answer = text
-			p.out.block(speaker(msg.Mark)+mark, text)
+			p.out.speak(speaker(msg.Mark)+mark, text)
 		}
 		for _, c := range msg.Calls() {
 			p.say("tool " + callWords(c))

@@ -8,7 +8,6 @@
 package plain
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +46,14 @@ type Deps struct {
 	// terminal; without it the lines read are repeated, so that what comes out
 	// can be read on its own.
 	Prompted bool
+	// Interrupts receives at ctrl+c: it stops what is under way, and leaves where
+	// nothing is. Nil means that the context ends instead.
+	Interrupts <-chan struct{}
+	// Still is how long nothing is said of an answer that is under way before a
+	// line says that it is, and between two such lines; 0 means 30 seconds, less
+	// that none says so.
+	Still time.Duration
+	Extra
 }
 
 // Exit says how the chat was left.
@@ -72,7 +79,10 @@ var errLongLine = errors.New("the line is longer than 16 MB")
 type plain struct {
 	Deps
 	ctx     context.Context
-	lines   chan string
+	lines   chan typed
+	early   *typed // a line that was read too early
+	wanted  chan struct{}
+	reading bool            // a line is being read
 	changes <-chan struct{} // of the store; nil if they cannot be watched
 	readErr error           // why lines ended; set before lines is closed
 	out     *writer
@@ -91,6 +101,11 @@ type plain struct {
 	answer  string         // the source of the last answer
 	failed  error          // why something is not stored
 	quit    bool
+	wish    harness.ResumeHow // what was chosen for the unfinished run before its session was opened
+	asking  string            // what the sign says that a line is for, empty for a message
+	warned  bool              // that ctrl+c leaves was said just now
+	stray   string            // what a list did not understand
+	broken  bool              // it was left by ctrl+c
 	// marks say in words how messages that are written stand to the context.
 	marks map[harness.Origin]string
 	// attached are the mentions of the files that go with the next message.
@@ -104,11 +119,12 @@ type plain struct {
 	titles    sync.WaitGroup
 }
 
-// Run chats until the input ends, /quit, or ctx. The error is about writing
-// the output or opening the session; everything else is said in words.
+// Run chats until the input ends, /quit, ctrl+c where nothing is under way, or
+// ctx. The error is about writing the output or opening the session, or
+// [context.Canceled] after ctrl+c; everything else is said in words.
 func Run(ctx context.Context, d Deps) (Exit, error) {
 	ctx, end := context.WithCancel(ctx)
-	p := &plain{Deps: d, ctx: ctx, lines: make(chan string), out: &writer{to: d.Out}}
+	p := &plain{Deps: d, ctx: ctx, lines: make(chan typed), wanted: make(chan struct{}, 1), out: &writer{to: d.Out}}
 	defer p.titles.Wait()
 	defer end()
 	return p.run() //nolint:contextcheck // it has ctx, and saves without its end
@@ -148,63 +164,10 @@ func (p *plain) run() (Exit, error) {
 	if err == nil {
 		err = errors.Join(p.out.err, p.readErr)
 	}
+	if err == nil && p.broken {
+		err = context.Canceled
+	}
 	return Exit{Session: p.session.ID, Saved: p.stored && p.failed == nil}, err
-}
-
-// read reads lines until the input ends. A line that ends in a backslash goes
-// on in the next one.
-func (p *plain) read() {
-	defer close(p.lines)
-	in := bufio.NewReaderSize(p.In, 64<<10)
-	text, more := "", false
-	for {
-		line, err := in.ReadString('\n')
-		whole := strings.HasSuffix(line, "\n")
-		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		if more {
-			line = text + "\n" + line
-		}
-		if len(line) > lineMax {
-			p.readErr = errLongLine
-			return
-		}
-		if text, more = strings.CutSuffix(line, `\`); more && whole {
-			continue
-		}
-		if whole || line != "" {
-			select {
-			case p.lines <- line:
-			case <-p.ctx.Done():
-				return
-			}
-		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				p.readErr = fmt.Errorf("read input: %w", err)
-			}
-			return
-		}
-	}
-}
-
-// ask waits for the next line.
-func (p *plain) ask() (string, bool) {
-	if p.Prompted {
-		p.out.raw("> ")
-	}
-	for {
-		select {
-		case line, ok := <-p.lines:
-			if ok && !p.Prompted {
-				p.out.line("> " + render.Safe(line))
-			}
-			return line, ok
-		case <-p.changes:
-			p.heed(func() error { return nil })
-		case <-p.ctx.Done():
-			return "", false
-		}
-	}
 }
 
 // heed gives the session to another window that asked for it, after pause has
@@ -313,25 +276,29 @@ func (p *plain) drafted(draft harness.Draft) {
 	p.queue = append(p.queue, draft.Text)
 }
 
-// choose asks a numbered question; 0 means that none was chosen.
+// choose asks a numbered question; 0 means that none was chosen. A number that
+// was not offered is explained, and any other line is carried out as one.
 func (p *plain) choose(question string, choices ...string) int {
 	for i, c := range choices {
 		p.out.line(fmt.Sprintf("  %d  %s", i+1, c))
 	}
-	p.out.line(question + " Type a number; anything else leaves it for later.")
-	line, ok := p.ask()
-	if !ok {
-		return 0
-	}
-	for i := range choices {
-		if strings.TrimSpace(line) == fmt.Sprint(i+1) {
-			return i + 1
+	for {
+		p.out.line(question + " Type a number; an empty line leaves it for later.")
+		line, ok := p.answerTo()
+		word := strings.TrimSpace(line)
+		if !ok || word == "" {
+			return 0
 		}
+		n, err := strconv.Atoi(word)
+		switch {
+		case err != nil:
+			p.line(line)
+			return 0
+		case n >= 1 && n <= len(choices):
+			return n
+		}
+		p.say(fmt.Sprintf("there is no choice %d: type a number from 1 to %d", n, len(choices)))
 	}
-	if strings.TrimSpace(line) != "" {
-		p.line(line)
-	}
-	return 0
 }
 
 // offer asks what becomes of the session's unfinished run.
@@ -366,9 +333,12 @@ func (p *plain) offer() {
 	}
 	p.say(p.unfinishedWords(run))
 	if run.Partial != nil && run.Partial.Text != "" {
-		p.out.block("cairn (interrupted)", run.Partial.Text)
+		p.out.speak("cairn (interrupted)", run.Partial.Text)
 	}
-	how := []harness.ResumeHow{"", harness.ResumeContinue, harness.ResumeRetry, harness.ResumeDrop}[p.choose("What is to become of it?", "continue", "retry", "drop")]
+	how := p.wish
+	if p.wish = ""; how == "" {
+		how = []harness.ResumeHow{"", harness.ResumeContinue, harness.ResumeRetry, harness.ResumeDrop}[p.choose("What is to become of it?", "continue", "retry", "drop")]
+	}
 	if how == "" {
 		return
 	}

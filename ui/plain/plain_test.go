@@ -51,10 +51,11 @@ func deps(d ui.Deps) plain.Deps {
 	return plain.Deps{
 		Chat: chat.Deps{
 			Engine: d.Engine, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
-			Prompts: d.Prompts, Facts: d.Facts, Config: d.Config, Words: ui.Words,
+			Prompts: d.Prompts, Facts: d.Facts, Notes: d.Notes, Config: d.Config, Words: ui.Words,
 			Holder: d.Holder, Dir: d.Dir, Now: d.Now, Log: d.Log,
 		},
 		Open: chat.Open{Session: d.Session, New: d.Fresh}, NewSession: d.NewSession, Watcher: d.Watcher,
+		Extra: plain.Extra{Sessions: d.Sessions, Search: d.Search},
 	}
 }
 
@@ -138,11 +139,11 @@ lines
 
 func TestTextIsWrittenAsItComes(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
-		w.Model.Then(uitest.Says("one ", "two\x1b[2J ", "th", "ree"))
+		w.Model.Then(uitest.Says("one ", "two\x1b(2J ", "th", "ree"))
 		k := start(t, deps(w.Deps("talk", true)))
 		k.say("go").wait(uitest.Pause).shows("cairn: one")
-		k.wait(uitest.Pause).shows("cairn: one two␛[2J")
-		k.wait(time.Second).shows("cairn: one two␛[2J three\n")
+		k.wait(uitest.Pause).shows("cairn: one two␛(2J")
+		k.wait(time.Second).shows("cairn: one two␛(2J three\n")
 	})
 }
 
@@ -177,8 +178,8 @@ func TestCommandsInPlain(t *testing.T) {
 		{"/sesions", "the nearest is /sessions"},
 		{"/rename New name", "renamed to New name"},
 		{"/remember I like tests", "remembered f1"},
-		{"/facts", "cairn facts"},
-		{"/notes", "cairn notes"},
+		{"/facts", "0 facts"},
+		{"/notes", "0 notes"},
 		{"/forget nothing of it", "nothing remembered says"},
 		{"/forget", "write words of the fact after it"},
 		{"/context", "no request was sent in this chat yet"},

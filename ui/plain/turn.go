@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"cairn/harness"
 	"cairn/ui/chat"
+	"cairn/ui/plain/spoken"
 	"cairn/ui/runs/standing"
 )
 
@@ -99,8 +101,10 @@ type follower struct {
 	done     bool
 	// status is how the run rests.
 	status harness.RunStatus
-	// reason is why it waits, as it was told.
+	// reason is why it waits, as it was told; waited is how long the model is
+	// waited for, in seconds, as it was told.
 	reason string
+	waited int
 }
 
 // follow writes what a run says until it rests, and returns how.
@@ -112,26 +116,44 @@ func (p *plain) follow(h harness.RunHandle, after int, continued bool) harness.R
 func (p *plain) followFrom(h harness.RunHandle, after int, f follower) harness.RunStatus {
 	ctx, stop := context.WithCancel(context.WithoutCancel(p.ctx))
 	defer stop()
-	events, lines := h.Events(ctx, after), p.lines
+	events, lines := h.Events(ctx, after), (<-chan typed)(p.lines)
 	interrupted := p.ctx.Done()
+	if p.early != nil {
+		lines = nil
+	}
+	silent := p.silence()
+	defer silent.stop()
 	for !f.done {
+		if lines != nil {
+			lines = p.input()
+		}
 		select {
 		case e, ok := <-events:
 			if !ok {
 				return f.status
 			}
 			f.event(e)
-		case line, ok := <-lines:
-			if !ok { // the answer is still wanted
+		case l, ok := <-lines:
+			p.reading = false
+			switch {
+			case !ok: // the answer is still wanted
 				lines = nil
 				continue
+			case l.ahead: // a script goes on when this is done
+				p.early, lines = &l, nil
+				continue
 			}
-			p.meanwhile(ctx, h.ID(), line)
+			p.warned = false
+			p.meanwhile(ctx, h.ID(), l.text)
 			if t := p.here; t.handle != nil {
 				h, events, p.here = t.handle, t.handle.Events(ctx, t.after), takenHere{}
 			}
 		case <-p.changes:
 			p.heed(func() error { return chat.LeaveRun(ctx, p.Chat, h.ID()) })
+		case <-silent.ticks:
+			silent.tick()
+		case <-p.Interrupts:
+			p.stopIt(ctx, h.ID())
 		case <-interrupted:
 			interrupted = nil
 			if err := chat.LeaveRun(ctx, p.Chat, h.ID()); err != nil {
@@ -155,6 +177,7 @@ func (f *follower) event(e harness.Event) {
 		f.text(e)
 	case harness.EventReset:
 		if f.begun {
+			p.out.said = spoken.Stream{} // what was held back of it is void too
 			p.say("the answer begins anew")
 		}
 		f.attempt, f.n, f.begun = e.Attempt, 0, false
@@ -204,7 +227,13 @@ func (f *follower) waiting(e harness.Event) {
 	case e.Error == nil && e.Text != "":
 		f.p.say(e.Text) // what is done meanwhile
 	case e.Error == nil:
-		f.p.say(fmt.Sprintf("still waiting for the model (%d s)", e.Wait))
+		if e.Wait < f.waited { // of another call
+			f.waited = 0
+		}
+		if every := int(f.p.still() / time.Second); every > 0 && (f.waited == 0 || e.Wait-f.waited >= every) {
+			f.waited = e.Wait
+			f.p.say(fmt.Sprintf("still waiting for the model (%d s)", e.Wait))
+		}
 	case e.Error.Text != f.reason:
 		f.reason = e.Error.Text
 		what := "waiting: "
@@ -249,13 +278,13 @@ func (f *follower) message(e harness.Event) {
 	}
 	switch {
 	case f.begun:
-		f.p.out.line("")
+		f.p.out.end()
 		if e.Message.Mark != harness.MarkNone {
 			f.p.say("the answer is " + string(e.Message.Mark))
 		}
 	case e.Message.Mark != harness.MarkNone && f.quietCut: // it is on the page already
 	case strings.TrimSpace(text) != "":
-		f.p.out.block(speaker(e.Message.Mark), text)
+		f.p.out.speak(speaker(e.Message.Mark), text)
 	}
 	f.attempt, f.n, f.begun = max(f.attempt, e.Attempt), 0, false
 }
@@ -265,7 +294,7 @@ func (f *follower) result(r *harness.Result) {
 	f.done = true
 	p := f.p
 	if f.begun {
-		p.out.line("")
+		p.out.end()
 	}
 	if r == nil {
 		return

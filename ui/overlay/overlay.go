@@ -38,8 +38,8 @@ type Open struct {
 }
 
 // UseModel asks to take the overlay away and to change the model of the session in
-// front, named as PROVIDER/NAME.
-type UseModel struct{ Name string }
+// front, named as PROVIDER/NAME. Note is said with it.
+type UseModel struct{ Name, Note string }
 
 // UseTheme asks to draw everything in a theme. Keep has it written to the
 // configuration and takes the overlay away; without it the theme is only looked at.

@@ -313,9 +313,12 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 		NewSession: func() harness.Session {
 			return harness.Session{ID: harness.SessionID(harness.NewID()), Dir: c.Session.Dir}
 		},
-		Theme:  func(dark bool) *themes.Theme { return theme(c, dark) },
-		Save:   c.Save,
-		Config: p.settle(c), Files: p.files(c), PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
+		Mouse:     ui.MouseUse{Off: !c.Mouse, NoWheel: !c.Setup.Config.MouseUse.Wheel, NoSelect: !c.Setup.Config.MouseUse.Select, Copy: c.Setup.Config.MouseUse.Copy},
+		Notify:    ui.NotifyUse{How: string(c.Setup.Config.Notify), After: c.Setup.Config.NotifyAfter},
+		HelpNotes: c.Places(),
+		Theme:     func(dark bool) *themes.Theme { return theme(c, dark) },
+		Save:      c.Save,
+		Config:    p.settle(c), Files: p.files(c), PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
 	}
 	condensing(&d, p.Condenser(c, native(c.Store), set), c.Store)
 	return d
@@ -400,7 +403,7 @@ func theme(c cli.ChatSetup, dark bool) *themes.Theme {
 
 // actions are the names of the actions that keys can be given to.
 func actions() []string {
-	bindings := slices.Concat(chat.Actions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ContextActions(), overlay.PagerActions())
+	bindings := slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ContextActions(), overlay.PagerActions())
 	var names []string
 	for _, b := range bindings {
 		names = append(names, b.Action)
@@ -415,7 +418,8 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 		return exit, err
 	}
 	in, out := os.Stdin, os.Stdout
-	s, err := screen.Open(in, out, screen.Options{Mouse: c.Mouse, Log: c.Setup.Log, Getenv: c.Setup.Getenv, Now: c.Setup.Now})
+	deps := p.deps(c, engine)
+	s, err := screen.Open(in, out, screen.Options{Mouse: deps.Mouse.Mode(), Log: c.Setup.Log, Getenv: c.Setup.Getenv, Now: c.Setup.Now})
 	if errors.Is(err, screen.ErrDumb) || errors.Is(err, screen.ErrNotTerminal) {
 		return exit, fmt.Errorf("%w; use --plain, or cairn -p for one answer", err)
 	}
@@ -430,7 +434,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 		shed(care, c.Setup.Log)
 		housekeep(care, c.Store, p.Distiller(c, native(c.Store)), c.Setup.Log)
 	})
-	last, err := s.Run(ctx, ui.New(ctx, p.deps(c, engine)))
+	last, err := s.Run(ctx, ui.New(ctx, deps))
 	if m, ok := last.(ui.Model); ok {
 		e := m.Settle() //nolint:contextcheck // it saves what is left after the context has ended
 		exit = cli.ChatExit{Session: e.Session, Saved: e.Saved}

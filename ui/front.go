@@ -31,6 +31,18 @@ func (m Model) resize(msg tea.WindowSizeMsg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmds...)
 }
 
+// typed gives a key to what is marked with the mouse, or to whoever is in front.
+func (m Model) typed(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
+	m, cmd, done := m.marked(msg)
+	switch {
+	case done:
+		return m, cmd
+	case m.layers.title() == overlay.KeyTest{}.Title(): // it shows all of them
+		return m.toTop(msg)
+	}
+	return m.toFront(msg)
+}
+
 // toFront gives a key or the wheel to whoever is in front.
 func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if key, ok := msg.(tea.KeyMsg); ok {
@@ -88,6 +100,15 @@ func (m Model) restyle(dark bool) Model {
 
 // View implements [tea.Model].
 func (m Model) View() string {
+	view := m.drawn()
+	if sel := m.term.mouse.sel; sel.on || m.term.mouse.held {
+		view = sel.over(view)
+	}
+	return m.mouseHint(view)
+}
+
+// drawn is what is in front, without the marks of the mouse.
+func (m Model) drawn() string {
 	switch {
 	case m.size.width <= 0 || m.size.height <= 0:
 		return ""

@@ -10,6 +10,7 @@ import (
 	"cairn/ui/chat"
 	"cairn/ui/overlay"
 	"cairn/ui/render"
+	"cairn/ui/screen"
 )
 
 // layers are the overlays that are open, the uppermost last.
@@ -116,6 +117,8 @@ func (m Model) grant(want overlay.Intent) (tea.Model, tea.Cmd) {
 		return m.chatDoes(m.chat.Act(want.Action))
 	case overlay.Command:
 		return m.chatDoes(m.chat.Command(want.Text, want.Fill))
+	case overlay.KeysTested:
+		return m, screen.Listen(false)
 	case overlay.UseModel:
 		return m.chatDoes(m.chat.Command("/model "+want.Name, false))
 	}
@@ -131,8 +134,9 @@ func (m Model) chatDoes(c chat.Model, cmd tea.Cmd, want chat.Intent) (tea.Model,
 
 // openHelp shows the keys of what is in front.
 func (m Model) openHelp() Model {
-	c := overlay.HelpConfig{Notes: m.deps.HelpNotes, Theme: m.look.theme}
+	c := overlay.HelpConfig{Notes: m.helpNotes(), Theme: m.look.theme}
 	c.Title, c.Bindings = m.keys()
+	c.Bindings = append(slices.Clip(c.Bindings), m.mouseBindings()...)
 	return m.push(overlay.Over(overlay.NewHelp(c)))
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"cairn/ui"
 	"cairn/ui/browser"
 	"cairn/ui/chat"
 	"cairn/ui/overlay"
@@ -29,7 +30,7 @@ func TestTheReadmeListsTheLiveKeys(t *testing.T) {
 	if !begun || !ended {
 		t.Fatalf("%s has no place for the keys between %q and %q", path, begin, end)
 	}
-	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Sessions", picker.Actions()) + keyTable("Memory", browser.Model{}.Bindings()) +
+	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Marked text", ui.MouseActions()) + keyTable("Sessions", picker.Actions()) + keyTable("Memory", browser.Model{}.Bindings()) +
 		keyTable("Runs", runs.Actions()) + keyTable("Permissions", overlay.PermissionActions()) + keyTable("Usage", overlay.UsageActions()) +
 		keyTable("Context", overlay.ContextActions()) + keyTable("Pager", overlay.PagerActions())
 	switch {

@@ -97,6 +97,10 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m.change(chat.Open{Session: m.deps.NewSession(), New: true})
 	case chat.WantHelp:
 		return m.openHelp(), nil
+	case chat.WantKeyTest:
+		return m.openKeyTest()
+	case chat.WantMouse:
+		return m.toggleMouse()
 	case chat.WantCopy:
 		return m, clipboard(want.Text)
 	case chat.WantSuspend:

@@ -1,16 +1,25 @@
 package ui
 
 import (
-	tea "github.com/charmbracelet/bubbletea"
+	"fmt"
+	"strings"
 
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"cairn/ui/overlay"
+	"cairn/ui/render"
 	"cairn/ui/screen"
+	"cairn/ui/widget"
 )
 
 // terminal is what is known of the terminal, and what is done with its mouse.
 type terminal struct {
 	able screen.Abilities
 	// away says that the person was seen to look elsewhere.
-	away bool
+	away  bool
+	turns []turnSeen
+	mouse pointer
 }
 
 // learn takes what the terminal said of itself.
@@ -23,4 +32,87 @@ func (m Model) learn(able screen.Abilities) (tea.Model, tea.Cmd) {
 func (m Model) looked(in bool) (tea.Model, tea.Cmd) {
 	m.term.away = !in
 	return m, nil
+}
+
+// openKeyTest shows what the terminal sends for keys.
+func (m Model) openKeyTest() (tea.Model, tea.Cmd) {
+	k := overlay.NewKeyTest(overlay.KeyTestConfig{Bindings: m.chat.Bindings(), Theme: m.look.theme})
+	return m.push(overlay.Over(k)), screen.Listen(true)
+}
+
+// heard gives what the terminal sent for a key to who shows it.
+func (m Model) heard(msg screen.HeardMsg) (tea.Model, tea.Cmd) {
+	key := ""
+	if msg.Known {
+		key = msg.Key.String()
+	}
+	return m.toLayers(overlay.Heard{Bytes: string(msg.Bytes), Key: key})
+}
+
+// helpNotes are the lines below the keys: what this terminal can do, what to do
+// about a key that does not work, and where things are kept.
+func (m Model) helpNotes() []string {
+	notes := []string{
+		"Your terminal: " + strings.Join(m.terminalWords(), " "+m.look.theme.Ornaments.Dot+" "),
+		"Key not working? /keys test shows what the terminal sends, and what to put in the config.",
+	}
+	return append(notes, m.deps.HelpNotes...)
+}
+
+// terminalWords say what the terminal can do, as far as it told.
+func (m Model) terminalWords() []string {
+	able := m.term.able
+	var words []string
+	if able.Name != "" {
+		words = append(words, render.SafeLine(able.Name))
+	}
+	switch {
+	case able.KittyKeys:
+		words = append(words, "kitty keys yes")
+	case able.ModifyOther:
+		words = append(words, "xterm keys yes")
+	case able.Answered:
+		words = append(words, "kitty keys no")
+	default:
+		words = append(words, "kitty keys unknown: it did not answer")
+	}
+	if able.Clipboard {
+		words = append(words, "OSC 52 yes")
+	} else {
+		words = append(words, "OSC 52 unknown")
+	}
+	words = append(words, colours(m.look.theme.Profile), "mouse "+m.term.mouse.use.words(), fmt.Sprintf("%dx%d", m.size.width, m.size.height))
+	if able.Answered && !able.Graphemes {
+		words = append(words, "emoji may be wider or narrower than cairn thinks")
+	}
+	return words
+}
+
+// colours say how many a profile has.
+func colours(p termenv.Profile) string {
+	switch p {
+	case termenv.TrueColor:
+		return "truecolor"
+	case termenv.ANSI256:
+		return "256 colours"
+	case termenv.ANSI:
+		return "16 colours"
+	default:
+		return "no colours"
+	}
+}
+
+// mouseHint lays what is told of marked text over the last row of a view.
+func (m Model) mouseHint(view string) string {
+	text := m.mouseRow()
+	if text == "" || m.size.height < 2 {
+		return view
+	}
+	lines := strings.Split(view, "\n")
+	for len(lines) < m.size.height {
+		lines = append(lines, "")
+	}
+	p := m.look.theme.Paints
+	lines[m.size.height-1] = render.Fit(p.Strong.On(" "+widget.OneLine(text, max(m.size.width-2, 0), m.look.theme.Ornaments.Ellipsis)), "", m.size.width)
+	return strings.Join(lines, "\n")
 }

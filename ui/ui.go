@@ -101,6 +101,10 @@ type Deps struct {
 	// Notices are said once, below the conversation. Told brings more of them.
 	Notices []string
 	Told    <-chan string
+	// Mouse says what the mouse does, Notify how a person who looks elsewhere is
+	// told of turns.
+	Mouse  MouseUse
+	Notify NotifyUse
 	// HelpNotes are lines below the keys in the help.
 	HelpNotes []string
 	// Getenv tells which editor the person uses; nil means the default one.
@@ -171,6 +175,7 @@ type Exit struct {
 // New returns the root. It reads nothing; Init's commands do.
 func New(ctx context.Context, d Deps) Model {
 	m := Model{ctx: ctx, deps: d}
+	m.term.mouse.use = d.Mouse
 	m.look = newLook(d, true)
 	var remote runs.Remote
 	var away picker.Runs
@@ -282,6 +287,11 @@ func (m Model) exit() Exit {
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	next, cmd := m.route(msg)
 	now, ok := next.(Model)
+	if ok {
+		var told tea.Cmd
+		now, told = now.watchTurns()
+		next, cmd = now, tea.Batch(cmd, told)
+	}
 	if !ok || !m.covered() || now.covered() {
 		return next, cmd
 	}
@@ -310,8 +320,12 @@ func (m Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.toRuns(msg)
 	case overlay.Msg:
 		return m.toLayers(msg)
-	case tea.KeyMsg, tea.MouseMsg:
-		return m.toFront(msg)
+	case tea.KeyMsg:
+		return m.typed(msg)
+	case tea.MouseMsg:
+		return m.pointed(msg)
+	case screen.HeardMsg:
+		return m.heard(msg)
 	case screen.PasteMsg:
 		return m.paste(string(msg))
 	case screen.BackgroundMsg:

@@ -32,6 +32,8 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		return m.memory(p.Arg)
 	case "copy":
 		return m.copied(p.Arg)
+	case "keys":
+		return m.keysCommand(p.Arg)
 	case "attach":
 		m, cmd = m.attach(p.Arg)
 	case "rename":

@@ -206,6 +206,10 @@ const (
 	WantUsage
 	// WantOpen is another session, as Open says.
 	WantOpen
+	// WantKeyTest is what the terminal sends for keys.
+	WantKeyTest
+	// WantMouse is the mouse given to the terminal, or taken.
+	WantMouse
 )
 
 // Intent is what a chat wants of the root, which acts on it in the same call.

@@ -167,6 +167,8 @@ func intentOf(action string) IntentKind {
 		return WantRuns
 	case actRules:
 		return WantPermissions
+	case actMouse:
+		return WantMouse
 	}
 	return WantNothing
 }

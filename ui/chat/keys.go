@@ -149,6 +149,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actQuestion, "help", "Going places", 6, empty, "?"),
 		b(actUndo, "undo the last memory write", "Going places", 0, m.noUndo(), "ctrl+_"),
 		b(actEOF, "quit, if empty", "Going places", 0, empty, "ctrl+d"),
+		b(actMouse, "mouse for the terminal, or cairn", "Going places", 0, "", "ctrl+x o"),
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 	}
 	own = rebind(m.withFileKeys(append(own, compose.Bindings()...)), m.deps.Keys)

@@ -56,6 +56,7 @@ func Slashes() []Slash {
 		{Name: "approve", Other: []string{"decide"}, Help: "decide what waits"},
 		{Name: "takeover", Help: "take this session over from another window"},
 		{Name: "redraw", Help: "draw the screen anew"},
+		{Name: "keys", Other: []string{"hotkeys", "keymap"}, Arg: "[test]", Help: "show the keys; test: what the terminal sends for each"},
 		{Name: "doctor", Help: "how to check the set-up"},
 		{Name: "help", Other: []string{"?"}, Help: "keys and commands"},
 		{Name: "quit", Other: []string{"exit", "q"}, Help: "leave; everything is kept"},

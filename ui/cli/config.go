@@ -26,8 +26,13 @@ type Config struct {
 	System   string
 	Theme    string
 	Mouse    bool
-	Plain    bool
-	NoMemory bool
+	MouseUse MouseUse
+	// Notify says how a person who looks elsewhere is told of a turn that took at
+	// least NotifyAfter, or that waits for them.
+	Notify      Notify
+	NotifyAfter time.Duration
+	Plain       bool
+	NoMemory    bool
 	// ASCII says that ornaments are drawn in ASCII.
 	ASCII bool
 	// Distill says what becomes of what the model finds worth keeping after a
@@ -140,7 +145,12 @@ func settings() []setting {
 		{key: "system", project: true},
 		{key: "system_file"},
 		{key: "theme", env: "CAIRN_THEME", def: "auto", project: true},
-		{key: "mouse", def: "true", bool: true},
+		{key: keyMouse, def: "true", bool: true},
+		{key: keyMouseWheel, def: "true", bool: true},
+		{key: keyMouseSelect, def: "true", bool: true},
+		{key: keyMouseCopy, def: "false", bool: true},
+		{key: keyNotify, def: string(NotifyAuto)},
+		{key: keyNotifyAfter, def: defaultNotifyAfter.String()},
 		{key: "plain", env: "ACCESSIBLE", def: "false", bool: true},
 		{key: "ascii", env: "CAIRN_ASCII", def: "false", bool: true},
 		{key: "no_memory", def: "false", bool: true},
@@ -196,9 +206,10 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 	}
 	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
 	c.settleASCII(s)
-	c.Mouse, c.Plain = c.values["mouse"].Value == "true", c.values["plain"].Value == "true"
+	c.Plain = c.values["plain"].Value == "true"
+	c.settleMouse()
 	c.NoMemory, c.Title = c.values["no_memory"].Value == "true", TitleMode(c.values[keyTitle].Value)
-	if err := errors.Join(c.settleMemory(), c.settleSpending(), c.settleEngine(s, user.plain[keyEngine], s.Getenv("CAIRN_ENGINE"))); err != nil {
+	if err := errors.Join(c.settleMemory(), c.settleNotify(), c.settleSpending(), c.settleEngine(s, user.plain[keyEngine], s.Getenv("CAIRN_ENGINE"))); err != nil {
 		return c, err
 	}
 	if err := c.settleSystem(s); err != nil {

@@ -21,18 +21,20 @@ const maxConfig = 1 << 20
 
 // file is a configuration file as written.
 type file struct {
-	Model      *string                `toml:"model"`
-	System     *string                `toml:"system"`
-	SystemFile *string                `toml:"system_file"`
-	Theme      *string                `toml:"theme"`
-	Mouse      *bool                  `toml:"mouse"`
-	Plain      *bool                  `toml:"plain"`
-	NoMemory   *bool                  `toml:"no_memory"`
-	ASCII      *bool                  `toml:"ascii"`
-	Dir        *string                `toml:"dir"`
-	Providers  map[string]Provider    `toml:"providers"`
-	Models     map[string]ModelLimits `toml:"models"`
-	RawKeys    map[string]any         `toml:"keys"`
+	Model       *string                `toml:"model"`
+	System      *string                `toml:"system"`
+	SystemFile  *string                `toml:"system_file"`
+	Theme       *string                `toml:"theme"`
+	RawMouse    any                    `toml:"mouse"`
+	Notify      *string                `toml:"notify"`
+	Plain       *bool                  `toml:"plain"`
+	NotifyAfter *string                `toml:"notify_after"`
+	NoMemory    *bool                  `toml:"no_memory"`
+	ASCII       *bool                  `toml:"ascii"`
+	Dir         *string                `toml:"dir"`
+	Providers   map[string]Provider    `toml:"providers"`
+	Models      map[string]ModelLimits `toml:"models"`
+	RawKeys     map[string]any         `toml:"keys"`
 
 	Permissions *permissionsTable `toml:"permissions"`
 	Tools       *toolsTable       `toml:"tools"`
@@ -68,6 +70,7 @@ func tables() map[string][]string {
 		"chat":        {"title"},
 		"spending":    {"session", "day"},
 		"worker":      {"any_host", "lease"},
+		"mouse":       {"wheel", "select", "copy"},
 	}
 }
 
@@ -142,7 +145,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 	}
 	err = errors.Join(
 		f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data), f.checkPermissions(path, data), f.checkTools(path, data),
-		f.checkMemory(path, data), f.checkChat(path, data), f.checkSpending(path, data), f.checkEngine(path, data),
+		f.checkMemory(path, data), f.checkChat(path, data), f.checkSpending(path, data), f.checkMouse(path, data), f.checkNotify(path, data), f.checkEngine(path, data),
 	)
 	if err != nil {
 		return f, err
@@ -155,17 +158,18 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 func (f file) plainValues() map[string]string {
 	plain := map[string]string{}
 	for key, v := range map[string]*string{
-		"model": f.Model, "system": f.System, "system_file": f.SystemFile, "theme": f.Theme, "dir": f.Dir, keyEngine: f.Engine, keyDrive: f.Drive,
+		"model": f.Model, "system": f.System, "system_file": f.SystemFile, "theme": f.Theme, "dir": f.Dir, keyNotify: f.Notify, keyNotifyAfter: f.NotifyAfter, keyEngine: f.Engine, keyDrive: f.Drive,
 	} {
 		if v != nil {
 			plain[key] = *v
 		}
 	}
-	for key, v := range map[string]*bool{"mouse": f.Mouse, "plain": f.Plain, "ascii": f.ASCII, "no_memory": f.NoMemory} {
+	for key, v := range map[string]*bool{"plain": f.Plain, "ascii": f.ASCII, "no_memory": f.NoMemory} {
 		if v != nil {
 			plain[key] = strconv.FormatBool(*v)
 		}
 	}
+	f.mousePlain(plain)
 	f.Memory.plainValues(plain)
 	f.Chat.plainValues(plain)
 	f.Spending.plainValues(plain)
@@ -187,7 +191,7 @@ func (f file) harmless(path string, data []byte) error {
 	}
 	for key, set := range map[string]bool{
 		"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil, "tools": f.Tools != nil, "memory": f.Memory != nil,
-		"chat": f.Chat != nil, "spending": f.Spending != nil, "worker": f.Worker != nil,
+		keyMouse: f.RawMouse != nil, "chat": f.Chat != nil, "spending": f.Spending != nil, "worker": f.Worker != nil,
 	} {
 		if set {
 			return notByProject(path, lineOf(data, "["+key), key)
@@ -300,6 +304,10 @@ func wanted(key toml.Key) string {
 		return "an address in quotes: bbolt, sqlite:PATH, postgres://HOST/DATABASE or temporal://HOST:PORT/NAMESPACE"
 	case "lease":
 		return leaseText
+	case keyNotify:
+		return notifiesText
+	case keyNotifyAfter:
+		return notifyAfterText
 	case keyDrive:
 		return drivesText
 	case keyFallback:

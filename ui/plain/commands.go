@@ -113,6 +113,8 @@ func (p *plain) command(c chat.Parsed) {
 		p.tools()
 	case "todos":
 		p.todos()
+	case "keys":
+		p.say("nothing but lines is read here: every key is the terminal's own")
 	case "redraw":
 		p.say("nothing is drawn here; new text only ever comes below")
 	case "takeover":

@@ -51,7 +51,10 @@ func chat() int {
 		panic(err)
 	}
 	log := slog.New(slog.NewTextHandler(file, nil))
-	o := Options{Log: log, Mouse: os.Getenv(helperMouse) != ""}
+	o := Options{Log: log}
+	if os.Getenv(helperMouse) != "" {
+		o.Mouse = MouseDrag
+	}
 	if os.Getenv(helperLate) != "" { // every look at the clock is later than any answer may be
 		now := time.Now()
 		o.Now = func() time.Time {
@@ -223,7 +226,7 @@ func (m *helperModel) key(k tea.KeyMsg) tea.Cmd {
 			return nil
 		}
 	case "M":
-		return Mouse(true)
+		return Mouse(MouseButtons)
 	case "R":
 		return Redraw
 	case "L":

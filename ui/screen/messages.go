@@ -67,7 +67,7 @@ type (
 	redrawMsg  struct{}
 	suspendMsg struct{}
 	controlMsg []byte
-	mouseMsg   bool
+	mouseMsg   MouseMode
 	listenMsg  bool
 	execMsg    struct {
 		cmd  *exec.Cmd
@@ -106,8 +106,32 @@ func Listen(on bool) tea.Cmd {
 	return func() tea.Msg { return listenMsg(on) }
 }
 
-// Mouse is a command that turns reports of the wheel and buttons on or off.
-// While they are on, terminals select text only with shift held.
-func Mouse(on bool) tea.Cmd {
-	return func() tea.Msg { return mouseMsg(on) }
+// MouseMode is what the terminal reports of the mouse. While it reports anything,
+// it selects text itself only with shift held.
+type MouseMode int
+
+// The modes. Nothing is ever reported of a pointer that moves with no button held.
+const (
+	MouseOff MouseMode = iota
+	// MouseButtons is the wheel and the buttons.
+	MouseButtons
+	// MouseDrag is that, and where the pointer goes while a button is held.
+	MouseDrag
+)
+
+// sequence is what puts a mode in force, from any other.
+func (m MouseMode) sequence() string {
+	switch m {
+	case MouseButtons:
+		return mouseOff + mouseOn
+	case MouseDrag:
+		return mouseOff + mouseDrag
+	default:
+		return mouseOff
+	}
+}
+
+// Mouse is a command that has the terminal report the mouse in a mode.
+func Mouse(mode MouseMode) tea.Cmd {
+	return func() tea.Msg { return mouseMsg(mode) }
 }

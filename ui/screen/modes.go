@@ -9,8 +9,9 @@ const (
 	cursorShow = "\x1b[?25h"
 	cursorHide = "\x1b[?25l"
 
-	mouseOn  = "\x1b[?1000h\x1b[?1006h"
-	mouseOff = "\x1b[?1006l\x1b[?1000l"
+	mouseOn   = "\x1b[?1000h\x1b[?1006h"
+	mouseDrag = "\x1b[?1002h\x1b[?1006h"
+	mouseOff  = "\x1b[?1006l\x1b[?1002l\x1b[?1000l"
 
 	// Keys unambiguous, in the manner of xterm and of kitty, which keeps a
 	// stack for each screen.

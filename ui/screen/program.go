@@ -140,7 +140,7 @@ func (r *root) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 		r.screen.report(r.screen.WriteControl(msg))
 		return r, nil
 	case mouseMsg:
-		r.screen.report(r.screen.setMouse(bool(msg)))
+		r.screen.report(r.screen.setMouse(MouseMode(msg)))
 		return r, nil
 	case listenMsg:
 		r.screen.heard.Store(bool(msg))

@@ -51,7 +51,7 @@ const (
 
 // Options for Open. The zero value is usable.
 type Options struct {
-	Mouse  bool                // report wheel and buttons; see Mouse
+	Mouse  MouseMode           // what is reported of the mouse; see Mouse
 	Log    *slog.Logger        // for panics and what cannot be returned; nil discards
 	Getenv func(string) string // nil is os.Getenv
 	Now    func() time.Time    // nil is time.Now
@@ -73,7 +73,7 @@ type Screen struct {
 	paint    *painter
 	active   bool // our modes are in force: frames may be written
 	closed   bool
-	mouse    bool
+	mouse    MouseMode
 	failure  error // why the program has to end
 	program  *tea.Program
 	early    []tea.Msg // sent before the program ran
@@ -160,7 +160,7 @@ func (s *Screen) leave(last bool) error {
 	if s.keysOn != "" {
 		modes = keysOff + modes
 	}
-	if s.mouse {
+	if s.mouse != MouseOff {
 		modes = mouseOff + modes
 	}
 	err := s.write([]byte(modes))
@@ -218,29 +218,30 @@ func (s *Screen) WriteControl(sequence []byte) error {
 	return s.write(sequence)
 }
 
-// setMouse turns reports of the mouse on or off.
-func (s *Screen) setMouse(on bool) error {
+// setMouse has the mouse reported in a mode.
+func (s *Screen) setMouse(mode MouseMode) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if on == s.mouse {
+	if mode == s.mouse {
 		return nil
 	}
-	s.mouse = on
+	s.mouse = mode
 	if !s.active {
 		return nil
 	}
-	if on {
-		return s.write([]byte(mouseOn))
-	}
-	return s.write([]byte(mouseOff))
+	return s.write([]byte(mode.sequence()))
 }
 
-// mouseOn is what turns reports of the mouse on, if they are wanted.
+// mouseOn is what has the mouse reported, if that is wanted.
 func (s *Screen) mouseOn() string {
-	if s.mouse {
+	switch s.mouse {
+	case MouseButtons:
 		return mouseOn
+	case MouseDrag:
+		return mouseDrag
+	default:
+		return ""
 	}
-	return ""
 }
 
 // look is the terminal's size as it is now. One that does not know its own

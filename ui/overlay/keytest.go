@@ -1,0 +1,336 @@
+package overlay
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/themes"
+	"cairn/ui/render"
+	"cairn/ui/widget"
+)
+
+const (
+	// keysKept is how many keys a test remembers.
+	keysKept = 200
+	// leader begins the sequences of two keys.
+	leader = "ctrl+x"
+	// leavesBy is the key that ends the test when it comes twice.
+	leavesBy = "esc"
+)
+
+// KeyTestConfig is what a test of keys needs.
+type KeyTestConfig struct {
+	// Bindings are those of the screen whose actions are named.
+	Bindings []render.Binding
+	// Theme is required.
+	Theme *themes.Theme
+}
+
+// Heard tells what the terminal sent for a key, before the key itself. Key is what
+// is made of it, empty if nothing is.
+type Heard struct{ Bytes, Key string }
+
+func (Heard) overlayMsg() {}
+
+// KeysTested asks to take the overlay away and to tell no more of what keys send.
+type KeysTested struct{}
+
+func (KeysTested) intent() {}
+
+// struck is a key of the test.
+type struck struct {
+	bytes, key string
+	// paste is how many characters were pasted, for what is no key.
+	paste int
+}
+
+// KeyTest shows for each key what the terminal sends, how it is named, what it
+// does, and how to bind it. It is a value: Update returns the next one.
+type KeyTest struct {
+	c      KeyTestConfig
+	keys   []struck // the newest first
+	told   bool     // the newest was told of, and its key is still to come
+	pane   widget.Pane
+	width  int
+	height int
+}
+
+// NewKeyTest returns a test of keys.
+func NewKeyTest(c KeyTestConfig) KeyTest { return KeyTest{c: c} }
+
+// Title implements [Layer].
+func (KeyTest) Title() string { return "keys test" }
+
+// Bindings are none: every key is tested.
+func (KeyTest) Bindings() []render.Binding { return nil }
+
+// SetTheme changes the colours.
+func (k KeyTest) SetTheme(t *themes.Theme) KeyTest {
+	k.c.Theme = t
+	return k
+}
+
+// Cursor is nowhere.
+func (KeyTest) Cursor() (x, y int, visible bool) { return 0, 0, false }
+
+// Update handles a key, what was sent for it, the wheel or a size.
+func (k KeyTest) Update(msg tea.Msg) (KeyTest, tea.Cmd, Intent) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		k.width, k.height = msg.Width, msg.Height
+	case tea.MouseMsg:
+		k.pane = k.pane.Wheel(msg)
+	case Heard:
+		k = k.add(struck{bytes: msg.Bytes, key: msg.Key})
+		k.told = msg.Key != ""
+	case tea.KeyMsg:
+		switch {
+		case msg.Paste:
+			k = k.add(struck{paste: len(msg.Runes)})
+		case !k.told || k.keys[0].key != msg.String():
+			k = k.add(struck{key: msg.String()})
+		}
+		k.told = false
+		if len(k.keys) > 1 && k.keys[0].key == leavesBy && k.keys[1].key == leavesBy {
+			return k, nil, KeysTested{}
+		}
+	}
+	k.pane = k.pane.Show(k.body(k.width), k.room(k.height))
+	return k, nil, nil
+}
+
+func (k KeyTest) add(s struck) KeyTest {
+	k.keys = append([]struck{s}, k.keys[:min(len(k.keys), keysKept-1)]...)
+	k.pane = widget.Pane{}
+	return k
+}
+
+// room is how many lines of the body are on screen.
+func (k KeyTest) room(height int) int {
+	switch {
+	case height < 3:
+		return max(height, 0)
+	case height < roomyFrom:
+		return height - 2
+	default:
+		return height - 4
+	}
+}
+
+// View draws the overlay: exactly height lines, none wider than width.
+func (k KeyTest) View(width, height int) string {
+	t := k.c.Theme
+	shown := k.pane.Show(k.body(width), k.room(height)).Lines()
+	if height < 3 {
+		return widget.Frame(shown, width, height)
+	}
+	dot := " " + t.Ornaments.Dot + " "
+	head := render.Fit(" "+t.Paints.Title.On("Keys")+t.Paints.Muted.On(dot+"what this terminal sends"), "", width)
+	foot := render.Fit(" "+t.Paints.Key.On(leavesBy+" "+leavesBy)+" leave", "", width)
+	for len(shown) < k.room(height) {
+		shown = append(shown, "")
+	}
+	if height < roomyFrom {
+		return widget.Frame(append(append([]string{head}, shown...), foot), width, height)
+	}
+	rule := widget.Rule(t, width)
+	return widget.Frame(append(append([]string{head, rule}, shown...), rule, foot), width, height)
+}
+
+// body is the newest key in full, then the earlier ones in a line each.
+func (k KeyTest) body(width int) []string {
+	p := k.c.Theme.Paints
+	if width <= 2 {
+		return nil
+	}
+	if len(k.keys) == 0 {
+		return wrapped("Press a key. Nothing is done but to show it: what the terminal sends, what cairn takes it for, and what that does.", width)
+	}
+	var out []string
+	row := func(name, text string, paint themes.Paint) {
+		const label = 8
+		for i, l := range render.Wrap(render.SafeLine(text), max(width-label-2, 1)) {
+			head := strings.Repeat(" ", label)
+			if i == 0 {
+				head = p.Muted.On(name) + strings.Repeat(" ", label-len(name))
+			}
+			out = append(out, " "+head+paint.On(l))
+		}
+	}
+	s := k.keys[0]
+	if s.paste > 0 {
+		row("paste", fmt.Sprintf("%d characters; a paste is never a key", s.paste), "")
+	} else {
+		row("sent", sent(s.bytes), "")
+		row("key", named(s), p.Key)
+		action, does := k.does(0)
+		row("does", does, "")
+		if s.key != "" {
+			row("bind", "in the config, below [keys]: "+bind(action, k.full(0)), p.Code)
+		}
+	}
+	if len(k.keys) > 1 {
+		out = append(out, "", " "+p.Muted.On("before"))
+	}
+	for i := 1; i < len(k.keys); i++ {
+		_, does := k.does(i)
+		text := fmt.Sprintf("%-14s %-22s %s", named(k.keys[i]), visible(k.keys[i].bytes), does)
+		if n := k.keys[i].paste; n > 0 {
+			text = fmt.Sprintf("paste of %d characters", n)
+		}
+		out = append(out, " "+widget.OneLine(text, width-2, k.c.Theme.Ornaments.Ellipsis))
+	}
+	return out
+}
+
+func wrapped(text string, width int) []string {
+	lines := render.Wrap(text, max(width-2, 1))
+	for i := range lines {
+		lines[i] = " " + lines[i]
+	}
+	return lines
+}
+
+// full is a key as it is bound: with the one that begins a sequence before it.
+func (k KeyTest) full(i int) string {
+	key := k.keys[i].key
+	if i+1 < len(k.keys) && k.keys[i+1].key == leader && key != leader {
+		return leader + " " + key
+	}
+	return key
+}
+
+// does is the action of a key, empty if it has none, and what it does in words.
+func (k KeyTest) does(i int) (action, words string) {
+	s := k.keys[i]
+	if s.key == "" {
+		return "", "nothing: cairn does not know it"
+	}
+	for _, key := range []string{k.full(i), s.key} {
+		for _, b := range k.c.Bindings {
+			for _, bound := range b.Keys {
+				if bound != key {
+					continue
+				}
+				words = b.Help + " (" + b.Action + ")"
+				if b.Off != "" {
+					words += ", but not now: " + b.Off
+				}
+				return b.Action, words
+			}
+		}
+	}
+	switch {
+	case s.key == leader:
+		return "", "begins the sequences of two keys"
+	case utf8.RuneCountInString(s.key) == 1:
+		return "", "types itself"
+	}
+	return "", "nothing: no action of the chat has it"
+}
+
+// bind is the line that gives a key to an action.
+func bind(action, key string) string {
+	if action == "" {
+		action = "ACTION"
+	}
+	return strconv.Quote(action) + " = [" + strconv.Quote(key) + "]"
+}
+
+// named is how cairn calls a key, and how the terminal does if that differs.
+func named(s struck) string {
+	name := s.key
+	switch name {
+	case "":
+		name = "(unknown)"
+	case " ":
+		name = "space"
+	}
+	if said := spelt(s.bytes); said != "" && said != s.key && s.key != "" {
+		name += ", sent as " + said
+	}
+	return name
+}
+
+// sent are the bytes of a key, as they are written and as numbers.
+func sent(bytes string) string {
+	if bytes == "" {
+		return "(not told)"
+	}
+	return visible(bytes) + "  " + fmt.Sprintf("% x", bytes)
+}
+
+// visible writes bytes with names for those that cannot be seen.
+func visible(bytes string) string {
+	var out []string
+	text := ""
+	flush := func() {
+		if text != "" {
+			out = append(out, text)
+		}
+		text = ""
+	}
+	for _, r := range bytes {
+		name := ""
+		switch {
+		case r == 0x1b:
+			name = "ESC"
+		case r == ' ':
+			name = "SPACE"
+		case r == 0x7f:
+			name = "DEL"
+		case r < ' ':
+			name = "^" + string(r+'@')
+		case !unicode.IsPrint(r):
+			name = fmt.Sprintf("U+%04X", r)
+		default:
+			text += string(r)
+			continue
+		}
+		flush()
+		out = append(out, name)
+	}
+	flush()
+	return strings.Join(out, " ")
+}
+
+// spelt is a key as the terminal itself names it, for those that it sends with
+// their number and modifiers; empty for all others.
+func spelt(bytes string) string {
+	body, ok := strings.CutPrefix(bytes, "\x1b[")
+	if !ok {
+		return ""
+	}
+	var code, mods string
+	if rest, kitty := strings.CutSuffix(body, "u"); kitty {
+		code, mods, _ = strings.Cut(rest, ";")
+	} else if rest, xterm := strings.CutPrefix(body, "27;"); xterm {
+		mods, code, _ = strings.Cut(strings.TrimSuffix(rest, "~"), ";")
+	}
+	code, _, _ = strings.Cut(code, ":")
+	mods, _, _ = strings.Cut(mods, ":")
+	n, err := strconv.Atoi(code)
+	if err != nil || n <= 0 || n > unicode.MaxRune {
+		return ""
+	}
+	bits, err := strconv.Atoi(mods)
+	if err != nil {
+		bits = 1
+	}
+	name := map[int]string{13: "enter", 9: "tab", 27: "esc", 127: "backspace", 32: "space"}[n]
+	if name == "" {
+		name = string(rune(n))
+	}
+	held := ""
+	for i, mod := range []string{"shift+", "alt+", "ctrl+", "super+", "hyper+", "meta+"} {
+		if (bits-1)>>i&1 == 1 {
+			held += mod
+		}
+	}
+	return held + name
+}

@@ -264,7 +264,7 @@ func TestAnEditedMessageIsSentWithTheFilesAsTheyAreNow(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, "cat.png")); err != nil {
 			t.Fatal(err)
 		}
-		d.Press("ctrl+x", "e").Shows("> see @cat.png and @main.go").Type(" again").Press("enter").Wait(time.Second)
+		d.Press("ctrl+x", "E").Shows("> see @cat.png and @main.go").Type(" again").Press("enter").Wait(time.Second)
 		got := last(t, w)
 		text, images := "", 0
 		for _, p := range got.Parts {

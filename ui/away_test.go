@@ -90,7 +90,7 @@ func TestAnotherWindowShowsTheRunThatGoesOn(t *testing.T) {
 		second.Shows("open in pid 101", "driven by worker pid 12 on box", "take over")
 		r.Set(func(r *harness.Run) { r.Partial = &harness.Partial{Attempt: 1, Text: "so far"} })
 		second.Wait(2 * time.Second).Shows("so far") // nothing in the store changed
-		second.Press("ctrl+x", "t")
+		second.Press("ctrl+x", "w")
 		first.Wait(time.Second).Shows("took this session over and shows the run now, which goes on")
 		second.Wait(2 * time.Second).Shows("driven by worker pid 12 on box").Hides("take over")
 		if !slices.Contains(a.Did(), "leave r1") {

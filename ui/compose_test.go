@@ -91,7 +91,7 @@ func TestTheDraftComesBackAfterAKill(t *testing.T) {
 func TestTheDraftOfAnEmptyChatIsOfferedByTheNext(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		d := w.Start(w.Deps("one", true), 80, 24)
-		d.Type("never sent").Press("ctrl+c", "ctrl+_").Press("ctrl+x", "x").Wait(2 * time.Second)
+		d.Type("never sent").Press("ctrl+c", "ctrl+_").Press("ctrl+x", "j").Wait(2 * time.Second)
 		d.Type("/quit").Press("ctrl+u").Type("kept").Wait(2 * time.Second)
 		w.Crash()
 		d.Stop()
@@ -118,7 +118,7 @@ func TestLeavingKeepsTheDraftAndLeavesNoTraceOtherwise(t *testing.T) {
 func TestAPasteTooLargeToUnfoldSaysSoUntilTheNextPaste(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		d := w.Open("talk", 80, 24)
-		d.Paste(strings.Repeat(strings.Repeat("x", 79)+"\n", 13000)).Press("ctrl+x", "u")
+		d.Paste(strings.Repeat(strings.Repeat("x", 79)+"\n", 13000)).Press("ctrl+x", "s")
 		d.Shows("> [pasted 1.0 MB, 13,000 lines]", "too large for").Paste("more").Hides("too large for")
 	})
 }

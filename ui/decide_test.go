@@ -443,7 +443,7 @@ func TestWhoTakesTheSessionOverDecides(t *testing.T) {
 		ran := shell(w, goTest)
 		d := wanted(w, 80, 24)
 		other := w.Open("talk", 80, 24)
-		other.Press("ctrl+x", "t")
+		other.Press("ctrl+x", "w")
 		d.Wait(time.Second).Shows("read-only").Hides("approval needed")
 		other.Wait(time.Second).Shows("approval needed", goTest).Wait(time.Second).Type("y").Wait(time.Second).Shows("All done.")
 		if got := ran.Calls(); len(got) != 1 {

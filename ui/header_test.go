@@ -106,9 +106,9 @@ func TestALongErrorLeavesRoomForTheKeysOfItsNotice(t *testing.T) {
 func TestTheMenuOfASequenceShowsAllThatFits(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		d := w.Open("talk", 40, 10)
-		d.Press("ctrl+x").Shows("ctrl+e write in $EDITOR  l sessions").Press("esc")
-		d.Resize(48, 10).Press("ctrl+x").Shows("l sessions  n new")
-		d.Resize(34, 10).Shows("ctrl+e write in $EDITOR  n new")
+		d.Press("ctrl+x").Shows("c note of what was condensed  f memory").Press("esc")
+		d.Resize(48, 10).Press("ctrl+x").Shows("f memory")
+		d.Resize(34, 10).Shows("c note of what was condensed")
 	})
 }
 

@@ -65,10 +65,10 @@ func TestWhatAnAnswerUsedIsShownAndOpened(t *testing.T) {
 		tell(w, "talk", []string{"f3", "f1"}, []string{"n1"}, nil)
 		d := w.Open("talk", 80, 30)
 		d.Shows("cairn · 00:00 · used 2 facts", "cairn · 00:00 · used 1 note")
-		d.Press("ctrl+o").Shows("▾ used 2 facts: f3 f1 · ctrl+x m shows them", "▾ used 1 note: n1")
-		d.Press("ctrl+x", "m").Shows("used 1 note in an answer", "[2 Notes 1/1]", "a note").Press("esc").Hides("Memory")
+		d.Press("ctrl+o").Shows("▾ used 2 facts: f3 f1 · ctrl+x i shows them", "▾ used 1 note: n1")
+		d.Press("ctrl+x", "i").Shows("used 1 note in an answer", "[2 Notes 1/1]", "a note").Press("esc").Hides("Memory")
 		d = w.Open("empty", 40, 10)
-		d.Press("ctrl+x", "m").Shows("no answer here used facts or notes")
+		d.Press("ctrl+x", "i").Shows("no answer here used facts or notes")
 	})
 }
 
@@ -83,8 +83,8 @@ func TestTheAnswerOnScreenIsTheOneWhoseMemoryIsOpened(t *testing.T) {
 		used[0], used[39] = []string{"f3", "f1"}, []string{"f2"}
 		tell(w, "talk", used...)
 		d := w.Open("talk", 80, 24)
-		d.Press("ctrl+x", "m").Shows("used 1 fact in an answer", "[1 Facts 1/3]", "> f2   two").Press("esc")
-		d.Press("home").Wait(time.Second).Press("ctrl+x", "m").Shows("[1 Facts 2/3]", "> f3   three", "  f1   one", "best match first")
+		d.Press("ctrl+x", "i").Shows("used 1 fact in an answer", "[1 Facts 1/3]", "> f2   two").Press("esc")
+		d.Press("home").Wait(time.Second).Press("ctrl+x", "i").Shows("[1 Facts 2/3]", "> f3   three", "  f1   one", "best match first")
 		d.Press("x").Shows("[1 Facts 3]")
 	})
 }
@@ -203,7 +203,7 @@ func TestTheContextIsWhatTheLastAnswerRecorded(t *testing.T) {
 		d := w.Open("talk", 80, 24)
 		d.Type("/context").Press("enter")
 		d.Shows("model      test/parrot", "sent       12,345 tokens, 9% of the window of 128,000", "cache      1,000 tokens read, 0 written",
-			"reply      67 tokens, 5 of them reasoning", "remembered f1 n2", "system     the default prompt, for the next one", "session    4 messages, all branches", "ctrl+x m shows what the answer on screen used")
+			"reply      67 tokens, 5 of them reasoning", "remembered f1 n2", "system     the default prompt, for the next one", "session    4 messages, all branches", "ctrl+x i shows what the answer on screen used")
 		d = w.Open("empty", 40, 10)
 		d.Type("/context").Press("enter").Shows("no request was sent in this chat yet")
 	})

@@ -60,7 +60,7 @@ func TestMemoryIsTurnedOffForOneSession(t *testing.T) {
 				again, later := without(w, "talk", false, 40, 10)
 				again.Wait(time.Second).Shows("memory off")
 				d.Type("/quit").Press("enter").Wait(time.Second)
-				again.Press("ctrl+x", "t").Wait(time.Second).Type("two").Press("enter").Wait(time.Second)
+				again.Press("ctrl+x", "w").Wait(time.Second).Type("two").Press("enter").Wait(time.Second)
 				again.Type("/memory on").Press("enter").Hides("memory off").Type("three").Press("enter").Wait(time.Second)
 				if len(*later) != 2 || !(*later)[0].NoMemory || (*later)[1].NoMemory {
 					t.Errorf("the turns of the next window had %+v", *later)

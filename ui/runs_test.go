@@ -59,7 +59,7 @@ func TestARunThatGoesOnFromTheListIsFollowedAndTakenOver(t *testing.T) {
 		d := w.Open("other", 80, 24)
 		d.Type("/runs").Press("enter").Wait(time.Second).Type("y").Wait(time.Second).Type("y").Wait(2 * time.Second).Shows("running here")
 		d.Press("enter").Wait(2*time.Second).Shows("word word", "read-only", "(runs)")
-		d.Press("ctrl+x", "t").Wait(3*time.Second).Shows("owns the session now", "an answer is paused", "word word").Hides("read-only")
+		d.Press("ctrl+x", "w").Wait(3*time.Second).Shows("owns the session now", "an answer is paused", "word word").Hides("read-only")
 		d.Type("c").Wait(2 * time.Second).Hides("an answer is paused")
 	})
 }

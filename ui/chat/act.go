@@ -6,7 +6,7 @@ import tea "github.com/charmbracelet/bubbletea"
 // of one that does nothing now it says why.
 func (m Model) Act(action string) (Model, tea.Cmd, Intent) {
 	before, was := m.draft.version, m.box
-	m.hint, m.leader = "", ""
+	m.hint, m.leader, m.menu = "", "", m.menu.Ended()
 	if m.notice != m.fault {
 		m.notice = ""
 	}

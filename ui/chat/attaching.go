@@ -246,14 +246,24 @@ func (msg pathsMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all
 	return m, nil
 }
 
+// trayRoom is how many rows there are for what stands above the box.
+func (m Model) trayRoom() int {
+	fixed := 4 + m.boxLines(m.box.Layout(m.boxWidth())) // status, rule, hints, and one row of the conversation
+	return m.height - m.headRows() - len(m.notices()) - fixed - m.queueLines()
+}
+
 // trayRows are the rows above the box: the list of files, and what is attached.
 func (m Model) trayRows() []string {
-	if !m.tray.Any() && !m.tray.Open() || m.asks() || m.recall.Open() || m.small() {
+	if m.asks() || m.recall.Open() || m.small() {
 		return nil
 	}
-	fixed := 4 + m.boxLines(m.box.Layout(m.boxWidth())) // status, rule, hints, and one row of the conversation
-	fixed += m.queueLines()
-	room := m.height - m.headRows() - len(m.notices()) - fixed
+	if m.menu.Shown {
+		return m.menuRows()
+	}
+	if !m.tray.Any() && !m.tray.Open() {
+		return nil
+	}
+	room := m.trayRoom()
 	if room < 1 {
 		return nil
 	}

@@ -60,15 +60,15 @@ func TestWhatWasTakenBackCanBeBroughtBack(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		three(w)
 		d := w.Open("talk", 80, 24)
-		d.Type("/undo").Press("enter").Wait(0).Shows("took back message 5 and 1 message after it · /redo or ctrl+x y brings it back", "> three", "answer two").Hides("answer three")
+		d.Type("/undo").Press("enter").Wait(0).Shows("took back message 5 and 1 message after it · /redo or ctrl+x U brings it back", "> three", "answer two").Hides("answer three")
 		said(t, w, "talk", "one | answer one | two | answer two")
 		d.Press("ctrl+x", "z").Wait(0).Shows("took back message 3", "> two", "answer one").Hides("answer two")
 		d.Press("ctrl+x", "z").Wait(0).Shows("took back message 1", "> one").Hides("answer one")
 		said(t, w, "talk", "")
 		d.Press("ctrl+x", "z").Wait(0).Shows("there is nothing to take back", "> one")
-		d.Press("ctrl+x", "y").Wait(0).Shows("brought back 2 messages", "answer one", "> write a message").Hides("answer two")
-		d.Type("mine").Press("ctrl+x", "y").Wait(0).Press("ctrl+x", "y").Wait(0).Shows("answer two", "answer three", "> mine")
-		d.Press("ctrl+x", "y").Wait(0).Shows("there is nothing to bring back")
+		d.Press("ctrl+x", "U").Wait(0).Shows("brought back 2 messages", "answer one", "> write a message").Hides("answer two")
+		d.Type("mine").Press("ctrl+x", "U").Wait(0).Press("ctrl+x", "U").Wait(0).Shows("answer two", "answer three", "> mine")
+		d.Press("ctrl+x", "U").Wait(0).Shows("there is nothing to bring back")
 		said(t, w, "talk", "one | answer one | two | answer two | three | answer three")
 		if n := records(t, w, "talk"); n != 6 {
 			t.Errorf("the log has %d records", n)
@@ -115,7 +115,7 @@ func TestAMessageIsEditedAndResentOnABranchOfItsOwn(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		three(w)
 		d := w.Open("talk", 80, 24)
-		d.Type("a draft").Press("ctrl+x", "e").Wait(0).Shows("> three", "editing message 5 · enter sends it on a new branch · esc leaves it")
+		d.Type("a draft").Press("ctrl+x", "E").Wait(0).Shows("> three", "editing message 5 · enter sends it on a new branch · esc leaves it")
 		d.Press("esc").Shows("> a draft").Hides("editing")
 		d.Press("ctrl+u").Type("/edit 2").Press("enter").Wait(0).Shows("> two", "editing message 3")
 		d.Type(", please").Press("enter").Wait(50*time.Millisecond).Shows("two, please", "esc esc stop").Hides("answer two", "answer three", "editing")
@@ -168,8 +168,8 @@ func TestACrashWhileAnEditIsSentLosesNothing(t *testing.T) {
 		w.Crash()
 		d = w.Open("talk", 80, 24)
 		d.Shows("answer one", "> two?", "your draft is back").Hides("answer two")
-		d.Press("ctrl+x", "y").Wait(0).Shows("answer two", "> two?")
-		d.Press("ctrl+x", "y").Wait(0).Shows("answer three", "> two?")
+		d.Press("ctrl+x", "U").Wait(0).Shows("answer two", "> two?")
+		d.Press("ctrl+x", "U").Wait(0).Shows("answer three", "> two?")
 	})
 }
 
@@ -233,8 +233,8 @@ func TestAnInterruptedAnswerIsDroppedWhereItWasGiven(t *testing.T) {
 				said(t, w, "talk", "one | answer one | two | answer two | three | answer three | four! | echo four!")
 			} else {
 				d.Type("/redo").Press("enter").Wait(0).Shows("an answer is unfinished: nothing follows it")
-				d.Type("/undo").Press("enter").Wait(0).Shows("took back message 7 · /redo or ctrl+x y brings it back · the unfinished answer", "is dropped, and kept in the log", "> four").Hides("the first half", "the answer failed")
-				d.Press("ctrl+x", "y").Wait(0).Shows("the first half", "> write a message")
+				d.Type("/undo").Press("enter").Wait(0).Shows("took back message 7 · /redo or ctrl+x U brings it back · the unfinished answer", "is dropped, and kept in the log", "> four").Hides("the first half", "the answer failed")
+				d.Press("ctrl+x", "U").Wait(0).Shows("the first half", "> write a message")
 				said(t, w, "talk", "one | answer one | two | answer two | three | answer three | four | the first half")
 			}
 			runs, err := w.Engine.List(t.Context(), harness.RunFilter{Session: "talk", Unfinished: true})
@@ -335,7 +335,7 @@ func TestAReaderFollowsTheOwnersBranches(t *testing.T) {
 		pass := func(want ...string) *uitest.Driver { return reader.Wait(1500 * time.Millisecond).Shows(want...) }
 		owner.Type("/undo").Press("enter").Wait(0)
 		pass("answer two").Hides("three")
-		owner.Press("ctrl+x", "y").Wait(0)
+		owner.Press("ctrl+x", "U").Wait(0)
 		pass("three", "answer three")
 		reader.Press("ctrl+x", "g").Wait(0).Shows("3 messages of yours")
 		owner.Type("/edit 2").Press("enter").Wait(0).Type("!").Press("enter").Wait(time.Second)

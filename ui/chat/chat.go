@@ -19,6 +19,7 @@ import (
 	"cairn/harness"
 	"cairn/ui/chat/attach"
 	"cairn/ui/chat/compose"
+	"cairn/ui/chat/leader"
 	"cairn/ui/chat/recall"
 )
 
@@ -96,6 +97,7 @@ type Model struct {
 	quoted        quoted  // what /remember made a draft of
 	wanted        Intent  // of the root, for what was found
 	leader        string  // the first key of a sequence of two
+	menu          leader.Menu
 	escAt         time.Time
 	breakAt       time.Time
 	leaving       leaving
@@ -270,7 +272,7 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 	was := m.box
 	m.box = m.box.Paste(text)
 	m.draft.version++
-	m.leader = ""
+	m.leader, m.menu = "", m.menu.Ended()
 	if m.notice != m.fault {
 		m.notice = ""
 	}

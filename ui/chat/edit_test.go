@@ -20,7 +20,7 @@ func TestAnEditOutlivesItsWindow(t *testing.T) {
 		},
 		"taken over": func(w *uitest.World, d *uitest.Driver) *uitest.Driver {
 			other := w.Open("talk", 80, 24)
-			other.Press("ctrl+x", "t")
+			other.Press("ctrl+x", "w")
 			d.Wait(time.Second).Shows("read-only")
 			return other.Wait(time.Second)
 		},
@@ -45,7 +45,7 @@ func TestAnEditThatIsLeftIsNoEditInTheNextWindow(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		three(w)
 		d := w.Open("talk", 80, 24)
-		d.Type("mine").Press("ctrl+x", "e").Wait(2 * time.Second).Press("esc").Shows("> mine").Wait(2 * time.Second)
+		d.Type("mine").Press("ctrl+x", "E").Wait(2 * time.Second).Press("esc").Shows("> mine").Wait(2 * time.Second)
 		d.Stop()
 		w.Crash()
 		w.Open("talk", 80, 24).Shows("> mine", "your draft is back").Hides("editing", "replace")

@@ -56,11 +56,13 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	name := msg.String()
 	switch {
 	case m.leader != "":
-		name = m.leader + " " + name
-		m.leader = ""
-	case name == leaderKey && m.leads():
-		m.leader = leaderKey
-		return m, nil, Intent{}
+		var done bool
+		if m, name, done = m.led(name); !done {
+			return m, nil, Intent{}
+		}
+	case name == leaderKey && len(m.leads()) > 0:
+		m, cmd := m.lead()
+		return m, tea.Batch(searched, cmd), Intent{}
 	}
 	action, off := render.Match(m.Bindings(), name)
 	switch {
@@ -72,20 +74,10 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		m.past.at = 0
 	case off != "":
 		m.notice = off
+	case strings.HasPrefix(name, leaderKey+" "):
+		m = m.stray(name)
 	}
 	return m, nil, Intent{}
-}
-
-// leads reports whether any binding is a sequence of two keys.
-func (m Model) leads() bool {
-	for _, b := range m.Bindings() {
-		for _, k := range b.Keys {
-			if strings.HasPrefix(k, leaderKey+" ") {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // do carries out an action of the key table.
@@ -110,8 +102,12 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		return m.enter()
 	case actBreak:
 		return m.interrupt()
-	case actEOF:
+	case actEOF, actQuit:
 		return m.quit()
+	case actCopy:
+		return m.copied("")
+	case actExport:
+		m, cmd = m.export("")
 	case actEditor:
 		return m, nil, Intent{Kind: WantEdit, Text: m.box.Text()}
 	case actStop:

@@ -48,6 +48,10 @@ const (
 	actTree     = "chat.branches"
 	actAmend    = "chat.edit-last"
 
+	actCopy   = "chat.copy"
+	actExport = "chat.export"
+	actQuit   = "chat.leave"
+
 	actDetach = "chat.detach"
 	actHere   = "chat.drive-here"
 
@@ -109,8 +113,8 @@ func (m Model) Bindings() []render.Binding {
 		b(actSend, "send (queue if busy)", "Writing", 0, "", "enter"),
 		b(actNewline, "new line; also \\ before enter", "Writing", 0, "", m.newlineKeys()...),
 		b(actSearch, "search prompts", "Writing", 0, "", "ctrl+r"),
-		b(actEditor, "write in $EDITOR", "Writing", 0, "", "ctrl+g", "ctrl+x ctrl+e"),
-		b(actUnfold, "unfold a paste", "Writing", 0, when(!m.box.Empty(), "the box is empty"), "ctrl+x u"),
+		b(actEditor, "write in $EDITOR", "Writing", 0, "", "ctrl+g", "ctrl+x e", "ctrl+x ctrl+e"),
+		b(actUnfold, "unfold a paste", "Writing", 0, when(!m.box.Empty(), "the box is empty"), "ctrl+x s"),
 		b(actDetach, "take out the last file", "Writing", 0, when(m.tray.Any(), "no file is attached"), "ctrl+x d"),
 		b(actComplete, "complete a command", "Writing", 0, when(m.box.Starts("/"), "no command is typed"), "tab"),
 		b(actUnqueue, "take back the last queued; again: the queue", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
@@ -136,15 +140,18 @@ func (m Model) Bindings() []render.Binding {
 		b(actMemory, "memory", "Going places", 3, "", "ctrl+x f"),
 		b(actRuns, "runs", "Going places", 0, "", "ctrl+x r"),
 		b(actRules, "permissions", "Going places", 0, "", "ctrl+x p"),
-		b(actUsed, "used in the answer", "Going places", 0, "", "ctrl+x m"),
+		b(actUsed, "used in the answer", "Going places", 0, "", "ctrl+x i"),
 		b(actResult, "tool result", "Going places", 0, "", "ctrl+x v"),
 		b(actNote, "note of what was condensed", "Going places", 0, "", "ctrl+x c"),
 		b(actPin, "pin the message, or free it", "Going places", 0, "", "ctrl+x k"),
-		b(actTake, "take over", "Going places", 1, when(m.own.state == accessReader, offOwner), "ctrl+x t"),
+		b(actTake, "take over", "Going places", 1, when(m.own.state == accessReader, offOwner), "ctrl+x w"),
 		b(actTree, "branches", "Going places", 0, when(m.stored, OffUnsaid), "ctrl+x g"),
-		b(actAmend, "edit the last message, resend", "Going places", 0, m.fixed(), "ctrl+x e"),
-		b(actTakeBack, "take back the last message", "Going places", 0, m.fixed(), "ctrl+x z"),
-		b(actBringBack, "bring it back", "Going places", 0, m.fixed(), "ctrl+x y"),
+		b(actAmend, "edit the last message, resend", "Going places", 0, m.fixed(), "ctrl+x E"),
+		b(actTakeBack, "take back the last message", "Going places", 0, m.fixed(), "ctrl+x u", "ctrl+x z"),
+		b(actBringBack, "bring it back", "Going places", 0, m.fixed(), "ctrl+x U"),
+		b(actCopy, "copy the last answer", "Reading", 0, "", "ctrl+x y"),
+		b(actExport, "export the conversation", "Going places", 0, when(m.stored, OffUnsaid), "ctrl+x x"),
+		b(actQuit, "quit; all is kept", "Going places", 0, "", "ctrl+x q"),
 		b(actHelp, "help", "Going places", 0, "", "f1"),
 		b(actQuestion, "help", "Going places", 6, empty, "?"),
 		b(actUndo, "undo the last memory write", "Going places", 0, m.noUndo(), "ctrl+_"),

@@ -278,13 +278,11 @@ func (m Model) hints() string {
 	p := m.deps.Theme.Paints
 	var parts []string
 	switch {
+	case m.leader != "" && m.menu.Shown:
+		return render.Truncate(m.menuHint(), m.width, m.deps.Theme.Ornaments.Ellipsis)
 	case m.leader != "":
-		for _, b := range m.Bindings() {
-			for _, k := range b.Keys {
-				if rest, ok := strings.CutPrefix(k, m.leader+" "); ok && b.Off == "" {
-					parts = append(parts, p.Key.On(rest)+" "+p.Muted.On(b.Help))
-				}
-			}
+		for _, e := range m.leads() {
+			parts = append(parts, p.Key.On(e.Key)+" "+p.Muted.On(e.Help))
 		}
 	case m.lists():
 		parts = m.listHints()

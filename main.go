@@ -214,22 +214,6 @@ func emptyTrash(ctx context.Context, dir string, o cli.StoreOptions, agree func(
 	return cli.StoreTrash{Sessions: gone.Sessions, Facts: gone.Facts, Notes: gone.Notes, Left: left}, err
 }
 
-// shedAfter is how long after the start the memory that it took is given back: the
-// conversation is on the screen by then.
-const shedAfter = 200 * time.Millisecond
-
-// shed gives back the memory that only the start needed.
-func shed(ctx context.Context, logger *slog.Logger) {
-	select {
-	case <-time.After(shedAfter):
-	case <-ctx.Done():
-		return
-	}
-	if err := cli.Shed(); err != nil {
-		logger.Debug("shed", slog.String("error", err.Error()))
-	}
-}
-
 // The database is looked after housekeepAfter the start, once nothing was written
 // for quietFor: the first keys and an answer that streams come first.
 const housekeepAfter, quietFor, housekeepBy = 20 * time.Second, 5 * time.Second, 10 * time.Minute
@@ -293,7 +277,9 @@ func distil(d *distill.Distiller) func(context.Context, harness.Lease) (chat.Dis
 
 // settle is how a chat asks for the configuration of a session's next turn.
 func (p *program) settle(c cli.ChatSetup) func(context.Context, harness.Session) (chat.Setup, error) {
+	shed := cli.Shedder(c.Setup.Log)
 	return func(ctx context.Context, s harness.Session) (chat.Setup, error) {
+		defer shed() // a conversation was opened, or a turn begins
 		set, err := p.Settle(ctx, c, native(c.Store), s)
 		return chat.Setup{Run: set.Run, Label: set.Run.Model, Window: int64(set.Info.Window), Notice: set.Notice}, err
 	}
@@ -431,7 +417,6 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 	defer stop()
 	s.Go(func() {
 		sweep(c.Setup.Now, c.Setup.Log)
-		shed(care, c.Setup.Log)
 		housekeep(care, c.Store, p.Distiller(c, native(c.Store)), c.Setup.Log)
 	})
 	last, err := s.Run(ctx, ui.New(ctx, deps))

@@ -16,7 +16,7 @@ import (
 // most of the program once, to set up what each of its libraries may ever need, and
 // the system has mapped whatever it came by: some ten megabytes that are not read
 // again, or are read again from the file in next to no time. The heap of the start
-// goes, too. Call it once, when nobody waits.
+// goes, too. Call it when nobody waits.
 func Shed() error {
 	debug.FreeOSMemory()
 	maps, err := os.ReadFile("/proc/self/smaps")

@@ -4,8 +4,7 @@ package cli
 
 import "runtime/debug"
 
-// Shed gives back the memory that only the start needed. Call it once, when nobody
-// waits.
+// Shed gives back the memory that only the start needed. Call it when nobody waits.
 func Shed() error {
 	debug.FreeOSMemory()
 	return nil

@@ -60,7 +60,7 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		if m, name, done = m.led(name); !done {
 			return m, nil, Intent{}
 		}
-	case name == leaderKey && len(m.leads()) > 0:
+	case name == leaderKey && m.leads():
 		m, cmd := m.lead()
 		return m, tea.Batch(searched, cmd), Intent{}
 	}

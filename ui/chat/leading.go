@@ -34,7 +34,7 @@ func (msg menuMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all 
 // led is the whole name of a sequence that a key ends; ok is false if the key
 // scrolled the menu instead.
 func (m Model) led(key string) (next Model, name string, ok bool) {
-	if menu, scrolls := m.menu.Scroll(key, len(m.leads()), m.width, m.menuRoom()); scrolls {
+	if menu, scrolls := m.menu.Scroll(key, len(m.continuations()), m.width, m.menuRoom()); scrolls {
 		m.menu = menu
 		return m, "", false
 	}
@@ -43,8 +43,11 @@ func (m Model) led(key string) (next Model, name string, ok bool) {
 	return m, name, true
 }
 
-// leads are the keys that go on behind the first.
-func (m Model) leads() []leader.Entry { return leader.Entries(m.Bindings(), leaderKey) }
+// leads reports whether any binding is a sequence of two keys.
+func (m Model) leads() bool { return len(m.continuations()) > 0 }
+
+// continuations are the keys that go on behind the first.
+func (m Model) continuations() []leader.Entry { return leader.Entries(m.Bindings(), leaderKey) }
 
 // stray says that a sequence means nothing; leaving one is nothing to speak of.
 func (m Model) stray(name string) Model {
@@ -56,13 +59,13 @@ func (m Model) stray(name string) Model {
 
 // menuRows is the menu above the box.
 func (m Model) menuRows() []string {
-	rows, _ := m.menu.View(m.leads(), m.deps.Theme, m.width, m.menuRoom())
+	rows, _ := m.menu.View(m.continuations(), m.deps.Theme, m.width, m.menuRoom())
 	return rows
 }
 
 // menuHint is the line below the menu.
 func (m Model) menuHint() string {
-	_, more := m.menu.View(m.leads(), m.deps.Theme, m.width, m.menuRoom())
+	_, more := m.menu.View(m.continuations(), m.deps.Theme, m.width, m.menuRoom())
 	return leader.Hint(leaderKey, more, m.deps.Theme)
 }
 

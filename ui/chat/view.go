@@ -281,7 +281,7 @@ func (m Model) hints() string {
 	case m.leader != "" && m.menu.Shown:
 		return render.Truncate(m.menuHint(), m.width, m.deps.Theme.Ornaments.Ellipsis)
 	case m.leader != "":
-		for _, e := range m.leads() {
+		for _, e := range m.continuations() {
 			parts = append(parts, p.Key.On(e.Key)+" "+p.Muted.On(e.Help))
 		}
 	case m.lists():

@@ -434,6 +434,8 @@ func (p *program) openPlain(ctx context.Context, c cli.ChatSetup) (cli.ChatExit,
 	if err != nil {
 		return cli.ChatExit{}, err
 	}
-	e, err := ui.Plain(ctx, p.deps(c, engine), c.In, c.Out, c.Prompted)
+	e, err := ui.Plain(ctx, p.deps(c, engine), ui.Line{
+		In: c.In, Out: c.Out, Prompted: c.Prompted, Interrupts: c.Linear.Interrupts, Still: c.Linear.Still, Models: c.Linear.Models, AddKey: c.Linear.AddKey,
+	})
 	return cli.ChatExit{Session: e.Session, Saved: e.Saved}, errors.Join(err, e.Unsaved, engine.Close(context.WithoutCancel(ctx)))
 }

@@ -2,22 +2,82 @@ package ui
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"cairn/ui/chat"
 	"cairn/ui/plain"
 )
 
-// Plain chats line by line instead of on a screen. Prompted says that a person
-// types at a terminal. Theme, Search, Keys and Pick of d are not used.
-func Plain(ctx context.Context, d Deps, in io.Reader, out io.Writer, prompted bool) (Exit, error) {
+// Line is what the linear chat has in the place of a screen.
+type Line struct {
+	In  io.Reader
+	Out io.Writer
+	// Prompted says that a person types at a terminal.
+	Prompted bool
+	// Interrupts receives at ctrl+c; nil means that the context ends instead.
+	Interrupts <-chan struct{}
+	// Still is how long nothing is said before a line says that an answer is under
+	// way; see [plain.Deps].
+	Still time.Duration
+	// Models and AddKey may be left out; see [plain.Extra].
+	Models func(ctx context.Context) ([]plain.Model, error)
+	AddKey func(ctx context.Context, model string) error
+}
+
+// Plain chats line by line instead of on a screen. Theme and Keys of d are not
+// used.
+func Plain(ctx context.Context, d Deps, l Line) (Exit, error) {
+	extra := plain.Extra{Sessions: d.Sessions, Search: d.Search, Models: l.Models, AddKey: l.AddKey, Pick: d.Pick, Told: d.Told}
+	if l.Prompted && named(d.Getenv) {
+		extra.Editor = l.editor(d.Getenv)
+	}
 	exit, err := plain.Run(ctx, plain.Deps{
 		Chat: chatDeps(d), Watcher: d.Watcher,
 		Open:  chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices},
 		Rules: d.ruleLines(), Grants: d.Grants, Ledger: d.Ledger,
-		In: in, Out: out, Prompted: prompted, NewSession: d.NewSession,
+		In: l.In, Out: l.Out, Prompted: l.Prompted, NewSession: d.NewSession,
+		Interrupts: l.Interrupts, Still: l.Still, Extra: extra,
 	})
 	return Exit{Session: exit.Session, Saved: exit.Saved}, err
+}
+
+// named reports whether the person named an editor: one that nobody asked for may
+// be unusable without a screen.
+func named(getenv func(string) string) bool {
+	return getenv != nil && (getenv("VISUAL") != "" || getenv("EDITOR") != "")
+}
+
+// editor has a text edited in the person's editor, at the terminal of the chat.
+func (l Line) editor(getenv func(string) string) func(ctx context.Context, text, name string) (string, error) {
+	return func(ctx context.Context, text, name string) (string, error) {
+		dir, err := os.MkdirTemp("", "cairn-edit-")
+		if err != nil {
+			return "", fmt.Errorf("edit %s: %w", name, err)
+		}
+		path := filepath.Join(dir, filepath.Base(name))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return "", errors.Join(fmt.Errorf("edit %s: %w", name, err), os.RemoveAll(dir))
+		}
+		args := editor(getenv)
+		cmd := exec.CommandContext(ctx, args[0], append(args[1:], path)...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = l.In, l.Out, l.Out
+		err = cmd.Run()
+		var now []byte
+		if err == nil {
+			now, err = os.ReadFile(path)
+		}
+		if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
+			return "", fmt.Errorf("edit %s with %s: %w", name, args[0], err)
+		}
+		return strings.ReplaceAll(string(now), "\r\n", "\n"), nil
+	}
 }
 
 // ruleLines are the rules in words.

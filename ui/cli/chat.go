@@ -51,7 +51,7 @@ func (a *app) openChat(ctx context.Context, words []string, linear bool) error {
 	}
 	open := a.wire.Chat
 	if c.Plain {
-		open = a.wire.Plain
+		open = a.openLinear
 	}
 	exit, err := open(ctx, c)
 	if exit.Saved && !a.flags.ephemeral && !a.flags.quiet {
@@ -97,6 +97,7 @@ func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
 		Notices: append(t.notices, cfg.Warnings...),
 		Told:    a.told,
 		Plain:   plain, Color: a.color(), Mouse: cfg.Mouse, Theme: cfg.Theme, Look: a.look(cfg),
+		Linear:   a.linearParts(cfg),
 		Prompted: a.s.InTTY, In: a.s.In, Out: a.s.Out,
 	}, nil
 }

@@ -9,10 +9,8 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -82,14 +80,6 @@ func System() Streams {
 	// A directory that is gone is recorded as none.
 	s.Dir, _ = os.Getwd()
 	return s
-}
-
-// SignalContext returns a context that ends when a person or the system asks
-// the program to stop. A second such signal ends the program at once.
-func SignalContext(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
 }
 
 // Main runs the program and returns its exit code. The context ends when the

@@ -157,6 +157,7 @@ func settings() []setting {
 		{key: keyDistill, env: "CAIRN_DISTILL", def: string(distill.Ask)},
 		{key: keyRecall, def: strconv.Itoa(memory.DefaultRecallBudget)},
 		{key: keyTitle, def: string(TitleModel)},
+		{key: keyStill, def: defaultStill.String()},
 		{key: keySpendSession, env: "CAIRN_SPENDING_SESSION", def: "0"},
 		{key: keySpendDay, env: "CAIRN_SPENDING_DAY", def: "0"},
 		{key: keyFallback, env: "CAIRN_FALLBACK"},

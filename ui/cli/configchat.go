@@ -24,12 +24,16 @@ const titleModesText = `"model" or "words"`
 // chatTable is what a file says of the chat.
 type chatTable struct {
 	Title *string `toml:"title"`
+	Still *string `toml:"still"`
 }
 
 // plainValues adds the keys that are set to those of the file.
 func (t *chatTable) plainValues(plain map[string]string) {
 	if t != nil && t.Title != nil {
 		plain[keyTitle] = *t.Title
+	}
+	if t != nil && t.Still != nil {
+		plain[keyStill] = *t.Still
 	}
 }
 

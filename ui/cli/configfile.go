@@ -67,7 +67,7 @@ func tables() map[string][]string {
 		"permissions": {"allow", "ask", "deny", "approve"},
 		"tools":       {"roots", "env", "private_addresses", "command_timeout", "off"},
 		"memory":      {"distill", "recall_tokens"},
-		"chat":        {"title"},
+		"chat":        {"title", "still"},
 		"spending":    {"session", "day"},
 		"worker":      {"any_host", "lease"},
 		"mouse":       {"wheel", "select", "copy"},
@@ -145,7 +145,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 	}
 	err = errors.Join(
 		f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data), f.checkPermissions(path, data), f.checkTools(path, data),
-		f.checkMemory(path, data), f.checkChat(path, data), f.checkSpending(path, data), f.checkMouse(path, data), f.checkNotify(path, data), f.checkEngine(path, data),
+		f.checkMemory(path, data), f.checkChat(path, data), f.checkStill(path, data), f.checkSpending(path, data), f.checkMouse(path, data), f.checkNotify(path, data), f.checkEngine(path, data),
 	)
 	if err != nil {
 		return f, err

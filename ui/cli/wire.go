@@ -346,6 +346,8 @@ type ChatSetup struct {
 	Design  themes.Design
 	Designs func() []ThemeChoice
 	Look    themes.Options
+	// Linear are the parts of the linear chat alone.
+	Linear Linear
 	// Prompted says that a person types at a terminal.
 	Prompted bool
 	// In and Out are the streams; the full-screen chat opens the terminal

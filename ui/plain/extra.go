@@ -10,6 +10,10 @@ import (
 type Extra struct {
 	// Sessions finds and deletes sessions; nil offers no list of them.
 	Sessions harness.Sessions
+	// Pick asks first which session is to be opened.
+	Pick bool
+	// Told brings sentences to show once, while the chat is open.
+	Told <-chan string
 	// Search finds messages of all sessions; nil finds none.
 	Search harness.Searcher
 	// Models lists the models there are; nil lists none.

@@ -106,6 +106,13 @@ func (p *plain) ask() (string, bool) {
 				p.repeat(l.text)
 			}
 			return l.text, ok
+		case text, ok := <-p.Told:
+			if !ok {
+				p.Told = nil
+				continue
+			}
+			p.say(text)
+			p.sign()
 		case <-p.changes:
 			p.heed(func() error { return nil })
 		case <-p.Interrupts:

@@ -138,6 +138,9 @@ func (p *plain) run() (Exit, error) {
 		p.trouble(err)
 	}
 	err = p.open(p.Open)
+	if err == nil && p.Pick {
+		p.sessions("")
+	}
 	if err == nil && p.Open.Prompt != "" {
 		p.message(p.Open.Prompt)
 	}

@@ -304,7 +304,7 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 		HelpNotes: c.Places(),
 		Theme:     func(dark bool) *themes.Theme { return theme(c, dark) },
 		Save:      c.Save,
-		Config:    p.settle(c), Files: p.files(c), PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
+		Config:    p.settle(c), Files: p.files(c), Doctor: c.Doctor, Welcome: c.Welcome, PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
 	}
 	condensing(&d, p.Condenser(c, native(c.Store), set), c.Store)
 	return d
@@ -389,7 +389,7 @@ func theme(c cli.ChatSetup, dark bool) *themes.Theme {
 
 // actions are the names of the actions that keys can be given to.
 func actions() []string {
-	bindings := slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ContextActions(), overlay.PagerActions())
+	bindings := slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ContextActions(), overlay.PagerActions(), overlay.WelcomeActions())
 	var names []string
 	for _, b := range bindings {
 		names = append(names, b.Action)

@@ -111,6 +111,8 @@ func (m Model) grant(want overlay.Intent) (tea.Model, tea.Cmd) {
 		return m.change(chat.Open{Session: harness.Session{ID: want.Session}, Record: want.Message})
 	case overlay.Copy:
 		return m, clipboard(want.Text)
+	case overlay.Pass:
+		return m.passed(want.Key)
 	case overlay.Say:
 		m.chat = m.chat.Say(want.Text)
 	case overlay.Act:

@@ -32,7 +32,7 @@ func TestTheReadmeListsTheLiveKeys(t *testing.T) {
 	}
 	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Marked text", ui.MouseActions()) + keyTable("Sessions", picker.Actions()) + keyTable("Memory", browser.Model{}.Bindings()) +
 		keyTable("Runs", runs.Actions()) + keyTable("Permissions", overlay.PermissionActions()) + keyTable("Usage", overlay.UsageActions()) +
-		keyTable("Context", overlay.ContextActions()) + keyTable("Pager", overlay.PagerActions())
+		keyTable("Context", overlay.ContextActions()) + keyTable("Pager", overlay.PagerActions()) + keyTable("Welcome", overlay.WelcomeActions())
 	switch {
 	case listed == live:
 	case !*update:

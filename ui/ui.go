@@ -61,6 +61,8 @@ type Deps struct {
 	Picture  func(ctx context.Context, id harness.SessionID) (overlay.Picture, error)
 	Artifact func(ctx context.Context, id harness.SessionID, sha256 string) ([]byte, error)
 	Files    attach.Files
+	// Doctor looks at the set-up; see [chat.Deps].
+	Doctor func(ctx context.Context, width int) (string, error)
 	// PruneRuns removes the journals of runs that ended more than 30 days ago, and
 	// returns how many.
 	PruneRuns func(ctx context.Context) (int, error)
@@ -105,6 +107,9 @@ type Deps struct {
 	// told of turns.
 	Mouse  MouseUse
 	Notify NotifyUse
+	// Welcome is shown over the chat at the very first start; nil is none. Its theme,
+	// keys and words are filled in.
+	Welcome *overlay.WelcomeConfig
 	// HelpNotes are lines below the keys in the help.
 	HelpNotes []string
 	// Getenv tells which editor the person uses; nil means the default one.
@@ -197,6 +202,10 @@ func New(ctx context.Context, d Deps) Model {
 	if d.Pick {
 		m.front = frontPicker
 	}
+	if d.Welcome != nil {
+		w, _ := m.welcome()
+		m = m.push(overlay.Over(w))
+	}
 	return m
 }
 
@@ -226,7 +235,7 @@ func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Remote: d.Remote, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
-		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: d.Files,
+		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: d.Files, Doctor: d.Doctor,
 		Plan: d.Plan, Compact: d.Compact, Picture: d.Picture, Artifact: d.Artifact, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
 	if d.Facts != nil {
@@ -243,6 +252,10 @@ func (m Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.chat.Init(), watch(m.ctx, m.deps.Watcher), listen(m.ctx, m.deps.Told)}
 	if m.front == frontPicker {
 		cmds = append(cmds, func() tea.Msg { return pickMsg{} })
+	}
+	if m.deps.Welcome != nil {
+		_, cmd := m.welcome()
+		cmds = append(cmds, cmd)
 	}
 	return tea.Batch(cmds...)
 }

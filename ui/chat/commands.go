@@ -69,7 +69,7 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	case "takeover":
 		m, cmd = m.takeOver()
 	case "doctor":
-		m.notice = "leave with ctrl+d and run: cairn doctor"
+		m, cmd = m.doctor()
 	}
 	return m, cmd, Intent{}
 }

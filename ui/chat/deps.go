@@ -107,6 +107,9 @@ type Deps struct {
 	Artifact func(ctx context.Context, id harness.SessionID, sha256 string) ([]byte, error)
 	// Files are those that messages mention; the zero value attaches none.
 	Files attach.Files
+	// Doctor looks at the set-up and tells in lines of a width what it found, 0 for
+	// lines that are not wrapped. It is called in a command; nil is off.
+	Doctor func(ctx context.Context, width int) (string, error)
 	// Config resolves the configuration of a session's next turn. It is called
 	// in a command and may read files.
 	Config func(ctx context.Context, s harness.Session) (Setup, error)

@@ -57,7 +57,7 @@ func Slashes() []Slash {
 		{Name: "takeover", Help: "take this session over from another window"},
 		{Name: "redraw", Help: "draw the screen anew"},
 		{Name: "keys", Other: []string{"hotkeys", "keymap"}, Arg: "[test]", Help: "show the keys; test: what the terminal sends for each"},
-		{Name: "doctor", Help: "how to check the set-up"},
+		{Name: "doctor", Help: "check keys, servers, store and terminal"},
 		{Name: "help", Other: []string{"?"}, Help: "keys and commands"},
 		{Name: "quit", Other: []string{"exit", "q"}, Help: "leave; everything is kept"},
 	}

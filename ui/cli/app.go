@@ -35,6 +35,8 @@ type app struct {
 	// conversing says that a model takes part, and not only a person who looks
 	// after what is stored.
 	conversing bool
+	// asked says that a flag says what is wanted.
+	asked bool
 	// interactive says that a call may wait for a person, here or later.
 	interactive bool
 	// toldUnsaved says that it was told that the store takes nothing now.

@@ -21,6 +21,7 @@ func (a *app) openChat(ctx context.Context, words []string, linear bool) error {
 	if err != nil {
 		return err
 	}
+	first := a.first(words)
 	st, err := a.store(ctx)
 	if err != nil {
 		return err
@@ -46,12 +47,18 @@ func (a *app) openChat(ctx context.Context, words []string, linear bool) error {
 		return err
 	}
 	c.Notices = append(c.Notices, out...)
+	if first {
+		c.Welcome = a.welcome(c)
+	}
 	if a.logFile != nil {
 		a.logFile.ready()
 	}
 	open := a.wire.Chat
 	if c.Plain {
 		open = a.openLinear
+		if first {
+			c.Notices = append(welcomeLines(ctx, c.Welcome, a.words), c.Notices...)
+		}
 	}
 	exit, err := open(ctx, c)
 	if exit.Saved && !a.flags.ephemeral && !a.flags.quiet {
@@ -93,6 +100,7 @@ func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
 		System:  cfg.systemFor(t.session).Value,
 		Holder:  a.holder(),
 		Export:  a.exporter(st),
+		Doctor:  a.doctor,
 		Save:    a.saveSetting,
 		Notices: append(t.notices, cfg.Warnings...),
 		Told:    a.told,

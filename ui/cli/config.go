@@ -35,6 +35,8 @@ type Config struct {
 	NoMemory    bool
 	// ASCII says that ornaments are drawn in ASCII.
 	ASCII bool
+	// Welcome says that the very first start tells what was found.
+	Welcome bool
 	// Distill says what becomes of what the model finds worth keeping after a
 	// turn: auto, ask or off. It is as configured; what
 	// counts for a start is in [Setup].
@@ -154,6 +156,7 @@ func settings() []setting {
 		{key: "plain", env: "ACCESSIBLE", def: "false", bool: true},
 		{key: "ascii", env: "CAIRN_ASCII", def: "false", bool: true},
 		{key: "no_memory", def: "false", bool: true},
+		{key: "welcome", env: "CAIRN_WELCOME", def: "true", bool: true},
 		{key: keyDistill, env: "CAIRN_DISTILL", def: string(distill.Ask)},
 		{key: keyRecall, def: strconv.Itoa(memory.DefaultRecallBudget)},
 		{key: keyTitle, def: string(TitleModel)},
@@ -208,6 +211,7 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
 	c.settleASCII(s)
 	c.Plain = c.values["plain"].Value == "true"
+	c.Welcome = c.values["welcome"].Value == "true"
 	c.settleMouse()
 	c.NoMemory, c.Title = c.values["no_memory"].Value == "true", TitleMode(c.values[keyTitle].Value)
 	if err := errors.Join(c.settleMemory(), c.settleNotify(), c.settleSpending(), c.settleEngine(s, user.plain[keyEngine], s.Getenv("CAIRN_ENGINE"))); err != nil {

@@ -31,6 +31,7 @@ type file struct {
 	NotifyAfter *string                `toml:"notify_after"`
 	NoMemory    *bool                  `toml:"no_memory"`
 	ASCII       *bool                  `toml:"ascii"`
+	Welcome     *bool                  `toml:"welcome"`
 	Dir         *string                `toml:"dir"`
 	Providers   map[string]Provider    `toml:"providers"`
 	Models      map[string]ModelLimits `toml:"models"`
@@ -164,7 +165,7 @@ func (f file) plainValues() map[string]string {
 			plain[key] = *v
 		}
 	}
-	for key, v := range map[string]*bool{"plain": f.Plain, "ascii": f.ASCII, "no_memory": f.NoMemory} {
+	for key, v := range map[string]*bool{"plain": f.Plain, "ascii": f.ASCII, "no_memory": f.NoMemory, "welcome": f.Welcome} {
 		if v != nil {
 			plain[key] = strconv.FormatBool(*v)
 		}

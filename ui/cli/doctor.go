@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
 
@@ -87,6 +89,18 @@ func (a *app) examine(ctx context.Context) []finding {
 	list := []finding{good("version", fmt.Sprintf("cairn %s, %s, %s/%s", a.wire.version(), runtime.Version(), runtime.GOOS, runtime.GOARCH))}
 	list = append(list, a.examineTerminal(ctx)...)
 	return append(list, a.examineRest(ctx)...)
+}
+
+// doctor looks at the set-up for a chat that is open: the terminal is in use and
+// not asked, and everything is read anew by parts of its own.
+func (a *app) doctor(ctx context.Context, width int) (text string, err error) {
+	s := a.s
+	s.Err, s.Ask, s.Width, s.Height = io.Discard, nil, 0, 0
+	b := newApp(s, a.wire)
+	b.flags, b.purpose = a.flags, "doctor"
+	b.flags.quiet = true
+	defer func() { err = errors.Join(err, b.close()) }()
+	return findingsText(b.examine(ctx), width), nil
 }
 
 // examineRest makes the findings that need no terminal.

@@ -115,8 +115,10 @@ func (a *app) examineTerminal(ctx context.Context) []finding {
 		list[0] = noted("terminal", list[0].Text+"; the plain chat is used", "set TERM to what the terminal is, such as xterm-256color")
 		return list
 	}
-	list = append(list, a.examineSize()...)
 	list = append(list, a.examineColours())
+	if a.s.Ask != nil {
+		list = append(list, a.examineSize()...)
+	}
 	if a.s.Ask != nil && get("TERM") != "" && get("TERM") != "linux" {
 		b, err := a.s.Ask(askTerminal, askLimit)
 		if err != nil {

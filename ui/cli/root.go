@@ -180,6 +180,7 @@ func (a *app) given(cmd *cobra.Command) error {
 		a.purpose = strings.TrimPrefix(cmd.CommandPath(), "cairn ")
 		return nil
 	}
+	a.asked = asks(cmd.Flags())
 	return a.checkFlags()
 }
 

@@ -15,6 +15,7 @@ import (
 	"cairn/harness/snapshot"
 	"cairn/themes"
 	"cairn/ui/cli/keyring"
+	"cairn/ui/overlay"
 )
 
 // Wire is what the program is made of, handed in by main. Each function is
@@ -331,6 +332,11 @@ type ChatSetup struct {
 	// starts to come; see [WriteSetting]. What would not count, because a flag, the
 	// environment or the project sets it, is an error that says so.
 	Save func(ctx context.Context, key, value string) error
+	// Doctor looks at the set-up and tells in lines of a width what it found, 0 for
+	// lines that are not wrapped.
+	Doctor func(ctx context.Context, width int) (string, error)
+	// Welcome is what the very first start shows; nil at all others.
+	Welcome *overlay.WelcomeConfig
 	// Notices are sentences to show once. Told brings more of them while the chat
 	// is open.
 	Notices []string

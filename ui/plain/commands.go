@@ -120,7 +120,7 @@ func (p *plain) command(c chat.Parsed) {
 	case "takeover":
 		p.takeOver()
 	case "doctor":
-		p.say("run: cairn doctor")
+		p.doctor()
 	default:
 		p.say(p.noScreen(c.Name))
 	}

@@ -81,9 +81,13 @@ func (m Model) terminalWords() []string {
 	} else {
 		words = append(words, "OSC 52 unknown")
 	}
-	words = append(words, colours(m.look.theme.Profile), "mouse "+m.term.mouse.use.words(), fmt.Sprintf("%dx%d", m.size.width, m.size.height))
+	mouse := "mouse off (" + widget.KeyFor(m.deps.Keys, "chat.mouse", "ctrl+x o") + " turns it on)"
+	if use := m.term.mouse.use; use.Mode() != screen.MouseOff {
+		mouse = "mouse " + use.words()
+	}
+	words = append(words, colours(m.look.theme.Profile), fmt.Sprintf("%dx%d", m.size.width, m.size.height), mouse)
 	if able.Answered && !able.Graphemes {
-		words = append(words, "emoji may be wider or narrower than cairn thinks")
+		words = append(words, "emoji may be misplaced")
 	}
 	return words
 }

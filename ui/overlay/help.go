@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -131,10 +132,16 @@ func (h Help) room(width, height int) int {
 	}
 }
 
+// noteLines is how many lines a note may take where it stands still.
+const noteLines = 2
+
 func (h Help) notes(width int) []string {
 	var out []string
 	for _, n := range h.c.Notes {
-		out = append(out, " "+widget.OneLine(n, max(width-2, 0), h.c.Theme.Ornaments.Ellipsis))
+		lines, _ := widget.Lines(n, max(width-2, 1), noteLines)
+		for _, l := range lines {
+			out = append(out, " "+l)
+		}
 	}
 	return out
 }
@@ -190,8 +197,13 @@ type section struct {
 	bindings []render.Binding
 }
 
+// idle reports whether no key of the group does anything now.
+func (s section) idle() bool {
+	return !slices.ContainsFunc(s.bindings, func(b render.Binding) bool { return b.Off == "" })
+}
+
 // sections are the keys that the filter lets through, by group in the order in
-// which the groups first appear.
+// which the groups first appear, those that do nothing now last.
 func (h Help) sections() []section {
 	words := widget.Words(h.filter.Text())
 	var out []section
@@ -208,6 +220,15 @@ func (h Help) sections() []section {
 		}
 		out[i].bindings = append(out[i].bindings, b)
 	}
+	slices.SortStableFunc(out, func(a, b section) int {
+		switch {
+		case a.idle() == b.idle():
+			return 0
+		case a.idle():
+			return 1
+		}
+		return -1
+	})
 	return out
 }
 
@@ -221,7 +242,7 @@ func (h Help) body(width, height int) []string {
 	var blocks [][]string
 	total := 0
 	for _, s := range h.sections() {
-		b := h.block(s, max(each, 1))
+		b := h.block(s, max(each, 1), columns == 1 || !h.filter.Empty())
 		blocks = append(blocks, b)
 		total += len(b)
 	}
@@ -266,8 +287,9 @@ func (h Help) flow(blocks [][]string, columns, total, each int) []string {
 }
 
 // block is one group: a heading, then each key with what it does. Nothing is
-// cut: what is too long goes on in the next line.
-func (h Help) block(s section, width int) []string {
+// cut: what is too long goes on in the next line. Why tells why a key does nothing
+// now, and not only that.
+func (h Help) block(s section, width int, why bool) []string {
 	p := h.c.Theme.Paints
 	out := []string{p.Heading.On(widget.OneLine(strings.ToUpper(s.name), width, h.c.Theme.Ornaments.Ellipsis))}
 	keyw := min(17, max(width*2/5, 1))
@@ -275,7 +297,10 @@ func (h Help) block(s section, width int) []string {
 		keys := render.SafeLine(strings.Join(names(b.Keys), " "))
 		help, paint := b.Help, themes.Paint("")
 		if b.Off != "" {
-			help, paint = help+" (not now: "+b.Off+")", p.Disabled
+			help, paint = help+" (not now)", p.Disabled
+			if why {
+				help = b.Help + " (not now: " + b.Off + ")"
+			}
 		}
 		helpLines := render.Wrap(render.SafeLine(help), max(width-keyw-1, 1))
 		if render.Width(keys) > keyw {

@@ -130,6 +130,9 @@ func (m Model) grant(want overlay.Intent) (tea.Model, tea.Cmd) {
 // chatDoes goes on with what the chat in front became, and does what it wants.
 func (m Model) chatDoes(c chat.Model, cmd tea.Cmd, want chat.Intent) (tea.Model, tea.Cmd) {
 	m.chat = c
+	if want.Kind == chat.WantNothing { // nearly always: the rest copies the whole model
+		return m, cmd
+	}
 	next, more := m.want(want)
 	return next, tea.Batch(cmd, more)
 }

@@ -59,6 +59,7 @@ type laid struct {
 type layouts struct {
 	look look
 	byID map[int]laid
+	foot footer
 }
 
 // desk lays out the conversation of one model.
@@ -70,7 +71,7 @@ type desk struct {
 func (m *Model) desk() desk {
 	l := look{width: m.width, details: m.details, thinking: m.thinking, theme: m.deps.Theme, forked: m.forkedWords(), noted: m.cut.shown}
 	if m.laid.look != l || len(m.laid.byID) > cachedItems {
-		*m.laid = layouts{look: l, byID: map[int]laid{}}
+		*m.laid = layouts{look: l, byID: map[int]laid{}, foot: m.laid.foot}
 	}
 	return desk{m, l}
 }

@@ -287,7 +287,15 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 
 // quench loads older messages when the window needs them.
 func (m Model) quench() (Model, tea.Cmd) {
-	if m.width <= 0 || m.pages.whole || m.pages.loading || !m.pages.thirsty(m.desk(), m.rows()) {
+	if m.width <= 0 || m.pages.whole || m.pages.loading {
+		return m, nil
+	}
+	return m.thirst()
+}
+
+// thirst is apart from quench because to lay out is to copy the whole model.
+func (m Model) thirst() (Model, tea.Cmd) {
+	if !m.pages.thirsty(m.desk(), m.rows()) {
 		return m, nil
 	}
 	return m.older(olderPage)

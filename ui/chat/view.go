@@ -297,15 +297,15 @@ func (m Model) hints() string {
 			parts = append(parts, part)
 		}
 	case m.asks():
-		return widget.Footer(m.Bindings(), m.deps.Theme, m.width)
+		return m.footer()
 	case m.queue.mode.Open(), m.recall.Open():
-		return widget.Footer(m.Bindings(), m.deps.Theme, m.width)
+		return m.footer()
 	case m.height < fullHeight && m.box.Empty():
 		parts = append(parts, p.Key.On("?")+" "+p.Muted.On("help"))
 	case m.height < fullHeight:
 		parts = append(parts, p.Key.On("enter")+" "+p.Muted.On("send"), p.Key.On(m.keyOf(actNewline))+" "+p.Muted.On("new line"))
 	default:
-		return widget.Footer(m.Bindings(), m.deps.Theme, m.width)
+		return m.footer()
 	}
 	line := ""
 	for _, part := range parts {

@@ -9,6 +9,7 @@ import (
 	"cairn/harness"
 	"cairn/ui/chat"
 	"cairn/ui/chat/tree"
+	"cairn/ui/plain/spoken"
 	"cairn/ui/render"
 	"cairn/ui/widget"
 )
@@ -152,7 +153,7 @@ func (p *plain) ends() {
 		if r.Message.Role == harness.RoleAssistant {
 			who = "cairn"
 		}
-		p.say(fmt.Sprintf("the conversation ends with message %d now: %s: %s", r.Seq, who, first(r.Message.Text())))
+		p.say(fmt.Sprintf("the conversation ends with message %d now: %s: %s", r.Seq, who, first(spoken.Text(r.Message.Text()))))
 		return
 	}
 	p.say("the conversation is empty now")

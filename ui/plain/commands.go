@@ -44,8 +44,11 @@ func (p *plain) resume() {
 		p.say("read-only: /takeover takes the session over")
 		return
 	}
+	wrote := p.out.n
 	p.fetch()
-	p.offer()
+	if p.offer(); p.out.n == wrote {
+		p.say("nothing waits in this session")
+	}
 }
 
 // stop ends the run that waits for a decision, if there is one.

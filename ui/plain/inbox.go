@@ -101,8 +101,11 @@ func sourceLine(s harness.Source) string {
 }
 
 // verdict accepts or refuses a suggestion, named by its number in the last
-// list or its id.
+// list or its id. What follows the number of one that is accepted is what it is
+// to say instead.
 func (p *plain) verdict(word, name string) {
+	name, text, _ := strings.Cut(name, " ")
+	text = strings.TrimSpace(text)
 	if p.Chat.Inbox == nil {
 		p.say("there is no inbox in this chat")
 		return
@@ -127,17 +130,21 @@ func (p *plain) verdict(word, name string) {
 		p.say("refused " + id + ": it is not suggested again for 30 days")
 		return
 	}
-	p.accept(id)
+	p.accept(id, text)
 }
 
-// accept does what is suggested.
-func (p *plain) accept(id string) {
+// accept does what is suggested, with another text if there is one.
+func (p *plain) accept(id, text string) {
+	var edit harness.FactEdit
+	if text != "" {
+		edit.Text = &text
+	}
 	s, err := p.Chat.Inbox.Get(p.ctx, id)
 	if err != nil {
 		p.trouble(err)
 		return
 	}
-	f, err := p.Chat.Inbox.Accept(p.ctx, id, harness.FactEdit{})
+	f, err := p.Chat.Inbox.Accept(p.ctx, id, edit)
 	switch {
 	case errors.Is(err, harness.ErrStale):
 		p.say("nothing was done: " + s.Fact + " has changed since this was suggested; /inbox shows both, /refuse drops it")
@@ -159,7 +166,7 @@ func (p *plain) memory(arg string) {
 	d, off := p.Chat, arg == "off"
 	switch {
 	case arg == "":
-		p.say("list it with: cairn facts and cairn notes; /memory off turns it off for this chat")
+		p.remembers()
 		return
 	case !off && arg != "on":
 		p.say(chat.MemoryUsage)
@@ -185,6 +192,41 @@ func (p *plain) memory(arg string) {
 	p.say(chat.MemoryWords(off))
 	if off {
 		p.say("/memory on turns it on again")
+	}
+}
+
+// remembers says how much is remembered, and how to see it.
+func (p *plain) remembers() {
+	d := p.Chat
+	if d.Facts == nil && d.Notes == nil {
+		p.say("memory is off in all chats of this start")
+		return
+	}
+	if d.Facts != nil {
+		if all, err := d.Facts.List(p.ctx, harness.MemoryFilter{State: harness.StateAny}); err != nil {
+			p.trouble(err)
+		} else {
+			p.say(harness.Count(len(all), "fact") + "; /facts lists them")
+		}
+	}
+	if d.Notes != nil {
+		if all, err := d.Notes.List(p.ctx, harness.MemoryFilter{State: harness.StateAny}); err != nil {
+			p.trouble(err)
+		} else {
+			p.say(harness.Count(len(all), "note") + "; /notes lists them")
+		}
+	}
+	if d.Inbox != nil {
+		if all, err := d.Inbox.List(p.ctx, harness.InboxFilter{}); err != nil {
+			p.trouble(err)
+		} else {
+			p.say(fmt.Sprintf("%d in the inbox; /inbox lists them", len(all)))
+		}
+	}
+	if p.session.NoMemory {
+		p.say("memory is off in this chat; /memory on turns it on")
+	} else {
+		p.say("/memory off turns it off for this chat")
 	}
 }
 

@@ -2,6 +2,7 @@ package plain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"cairn/harness"
@@ -80,6 +81,6 @@ func (p *plain) context() {
 		last.Sent = nil
 	}
 	for _, l := range append(chat.ContextLines(last, p.setup, session), carried...) {
-		p.say(l)
+		p.say(strings.Join(strings.Fields(l), " "))
 	}
 }

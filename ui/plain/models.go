@@ -38,7 +38,7 @@ func (p *plain) model(name string) {
 				found = append(found, m)
 			}
 		}
-		p.say(harness.Count(len(found), "model") + map[bool]string{true: " that can be used now", false: ""}[usable])
+		p.say(harness.Count(len(found), "model") + map[bool]string{true: " with a key or none needed; all lists the others", false: ""}[usable])
 		if len(found) > 0 {
 			l.more(len(found), describe)
 		}

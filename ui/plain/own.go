@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,6 +49,10 @@ func (p *plain) own(line string) bool {
 			}
 		}
 	}
+	if why := noScreens()[name]; why != "" {
+		p.say(why)
+		return true
+	}
 	return false
 }
 
@@ -89,7 +94,8 @@ func (p *plain) help() {
 	}
 	for _, s := range chat.Slashes() {
 		if !own[s.Name] && noScreens()[s.Name] == "" {
-			tell(s.Name, s.Arg, s.Help)
+			c := heard()[s.Name]
+			tell(s.Name, cmp.Or(c.Arg, s.Arg), cmp.Or(c.Help, s.Help))
 		}
 	}
 	for _, c := range ownCommands() {
@@ -100,6 +106,22 @@ func (p *plain) help() {
 	p.out.line("A line is a message. A backslash at its end goes on in the next line. A space before a slash makes a message of a command.")
 	p.out.line("Lists ask with a sign such as \"sessions>\": a number chooses, an empty line goes back, a question mark says what else can be typed.")
 	p.out.line("Ctrl+c stops the answer; where nothing is under way it leaves, the second time.")
+}
+
+// heard are the commands that take more here or do it in another way.
+func heard() map[string]chat.Slash {
+	return map[string]chat.Slash{
+		"sessions": {Arg: "[WORDS]", Help: "list the sessions, to open, show, rename, pin, tag, fork, export or delete"},
+		"memory":   {Help: "say how much is remembered; off: none in this chat"},
+		"facts":    {Arg: "[WORDS]", Help: "list the facts, to show, edit, compare, forget or restore"},
+		"notes":    {Arg: "[WORDS]", Help: "list the notes, to show, edit, compare, forget or restore"},
+		"copy":     {Arg: "[N] [to FILE]", Help: "write the last answer or its code block N, as it was written by the model"},
+		"pin":      {Help: "keep a message in the context, the last one or number N"},
+		"result":   {Help: "write the last tool result whole, or the Nth last"},
+		"model":    {Help: "list the models or change that of this session"},
+		"runs":     {Arg: "[all]", Help: "list the runs, to show, go on with, retry, drop, decide or cancel"},
+		"help":     {Help: "this list"},
+	}
 }
 
 // noScreens say of commands that are about a screen why they do nothing here.

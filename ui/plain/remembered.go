@@ -304,6 +304,6 @@ func (k *keeper) restore(id string) {
 		return
 	}
 	k.say(said + " is there")
-	k.filter.State = harness.StateAny
+	k.filter = harness.MemoryFilter{State: harness.StateAny}
 	k.read()
 }

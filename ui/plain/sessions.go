@@ -168,7 +168,7 @@ func (k *picker) restore(s harness.Session) {
 		return
 	}
 	k.say(title(s) + " is back")
-	k.filter.Deleted = false
+	k.filter = harness.SessionFilter{}
 	k.read()
 }
 

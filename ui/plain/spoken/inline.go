@@ -180,7 +180,7 @@ func stressed(text, near string, prev rune, open bool) (said string, n int, more
 		}
 		last, _ := utf8.DecodeLastRuneInString(near[:end])
 		follows, _ := utf8.DecodeRuneInString(near[after:])
-		if after-end == size && !unicode.IsSpace(last) && (after == len(near) || !wordy(follows)) {
+		if after-end == size && !unicode.IsSpace(last) && last != '\\' && (after == len(near) || !wordy(follows)) {
 			inner, _ := inline(near[size:end], true)
 			return inner, after, false
 		}

@@ -30,6 +30,7 @@ func TestLooksAreSaidInWords(t *testing.T) {
 		{"code in a line", "`a*b*c [x](y)` ``a`b`` `open", "`a*b*c [x](y)` ``a`b`` `open"},
 		{"list", "* one\n  + two\n- [ ] three\n- [x] four\n-five\n1. six", "- one\n  - two\n- to do: three\n- done: four\n-five\n1. six"},
 		{"quote", "> said\n>> # twice", "quote: said\nquote: quote: heading 1: twice"},
+		{"escaped stress in stress", `**find** *\*.md* finds`, "find *.md finds"},
 		{"escapes", `\*not\* a\b \`, `*not* a\b \`},
 		{"hostile", "a\x1b[2Jb\u202ec\x9b\rd\r\ne\tf", "a␛[2Jb⟨U+202E⟩c⟨x9B⟩␍d\ne    f"},
 		{"no spaces", "会議は毎週火曜日です。👩‍👩‍👧 e\u0301", "会議は毎週火曜日です。👩‍👩‍👧 e\u0301"},

@@ -304,7 +304,8 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 		HelpNotes: c.Places(),
 		Theme:     func(dark bool) *themes.Theme { return theme(c, dark) },
 		Save:      c.Save,
-		Config:    p.settle(c), Files: p.files(c), Doctor: c.Doctor, Welcome: c.Welcome, PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
+		Config:    p.settle(c), Files: p.files(c), Doctor: c.Doctor, Welcome: c.Welcome, SidePanel: c.Setup.Config.SidePanel(), KeepPastes: c.Setup.Config.KeepPastes(),
+		PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
 	}
 	condensing(&d, p.Condenser(c, native(c.Store), set), c.Store)
 	return d

@@ -63,6 +63,8 @@ type Deps struct {
 	Files    attach.Files
 	// Doctor looks at the set-up; see [chat.Deps].
 	Doctor func(ctx context.Context, width int) (string, error)
+	// SidePanel and KeepPastes are as in [chat.Deps].
+	SidePanel, KeepPastes bool
 	// PruneRuns removes the journals of runs that ended more than 30 days ago, and
 	// returns how many.
 	PruneRuns func(ctx context.Context) (int, error)
@@ -236,6 +238,7 @@ func chatDeps(d Deps) chat.Deps {
 		Engine: d.Engine, Remote: d.Remote, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
 		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: d.Files, Doctor: d.Doctor,
+		SidePanel: d.SidePanel, KeepPastes: d.KeepPastes,
 		Plan: d.Plan, Compact: d.Compact, Picture: d.Picture, Artifact: d.Artifact, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
 	if d.Facts != nil {

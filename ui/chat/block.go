@@ -69,7 +69,7 @@ type desk struct {
 }
 
 func (m *Model) desk() desk {
-	l := look{width: m.width, details: m.details, thinking: m.thinking, theme: m.deps.Theme, forked: m.forkedWords(), noted: m.cut.shown}
+	l := look{width: m.pageWidth(), details: m.details, thinking: m.thinking, theme: m.deps.Theme, forked: m.forkedWords(), noted: m.cut.shown}
 	if m.laid.look != l || len(m.laid.byID) > cachedItems {
 		*m.laid = layouts{look: l, byID: map[int]laid{}, foot: m.laid.foot}
 	}

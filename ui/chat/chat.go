@@ -68,6 +68,7 @@ type Model struct {
 	draft  draft
 	past   past
 	queue  queueing
+	side   siding
 	recall recall.Model
 	branch branching
 	over   over
@@ -119,7 +120,7 @@ func New(ctx context.Context, d Deps, o Open) Model {
 		own:     ownership{fresh: o.New},
 		pages:   pages{follow: true, whole: true},
 		results: map[string]*harness.ToolResult{}, laid: &layouts{},
-		tray: attach.NewTray(ctx, d.Files),
+		tray: attach.NewTray(ctx, d.Files), side: siding{on: d.SidePanel, found: &sideFound{n: -1}}, box: compose.Box{}.Bare(d.KeepPastes),
 	}
 	for _, n := range o.Notices {
 		m.pages.add(item{quiet: n})
@@ -245,7 +246,8 @@ func (m Model) followed(before int, was compose.Box, msg tea.Msg) (Model, tea.Cm
 	}
 	m, mention := m.mentioned(was, msg)
 	m, older := m.quench()
-	return m, tea.Batch(draft, mention, older)
+	m, facts := m.sideFacts()
+	return m, tea.Batch(draft, mention, older, facts)
 }
 
 // Paste takes a whole paste, which is never a key.

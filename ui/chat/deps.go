@@ -131,6 +131,9 @@ type Deps struct {
 	Theme     *themes.Theme
 	// Markdown renders in Theme. Chats share it.
 	Markdown *render.Markdown
+	// SidePanel shows the panel beside the conversation where there is room, and
+	// KeepPastes folds no paste that can be edited.
+	SidePanel, KeepPastes bool
 	// Keys replaces keys of the table by action; no keys turn an action off.
 	Keys map[string][]string
 	Now  func() time.Time

@@ -104,6 +104,8 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		return m.interrupt()
 	case actEOF, actQuit:
 		return m.quit()
+	case actSide:
+		m, cmd = m.toggleSide()
 	case actCopy:
 		return m.copied("")
 	case actExport:

@@ -48,6 +48,7 @@ const (
 	actTree     = "chat.branches"
 	actAmend    = "chat.edit-last"
 
+	actSide   = "chat.side-panel"
 	actCopy   = "chat.copy"
 	actExport = "chat.export"
 	actQuit   = "chat.leave"
@@ -149,6 +150,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actAmend, "edit the last message, resend", "Going places", 0, m.fixed(), "ctrl+x E"),
 		b(actTakeBack, "take back the last message", "Going places", 0, m.fixed(), "ctrl+x u", "ctrl+x z"),
 		b(actBringBack, "bring it back", "Going places", 0, m.fixed(), "ctrl+x U"),
+		b(actSide, "side panel", "Reading", 0, "", "ctrl+x b"),
 		b(actCopy, "copy the last answer", "Reading", 0, "", "ctrl+x y"),
 		b(actExport, "export the conversation", "Going places", 0, when(m.stored, OffUnsaid), "ctrl+x x"),
 		b(actQuit, "quit; all is kept", "Going places", 0, "", "ctrl+x q"),

@@ -54,6 +54,7 @@ func (m Model) View() string {
 	lines := m.head()
 	room := max(m.height-len(lines)-len(f.lines), 0)
 	body := m.pages.window(m.desk(), room)
+	body = m.besides(body, room)
 	lines = append(lines, body...)
 	for range room - len(body) {
 		lines = append(lines, "")

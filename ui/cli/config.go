@@ -160,6 +160,8 @@ func settings() []setting {
 		{key: keyDistill, env: "CAIRN_DISTILL", def: string(distill.Ask)},
 		{key: keyRecall, def: strconv.Itoa(memory.DefaultRecallBudget)},
 		{key: keyTitle, def: string(TitleModel)},
+		{key: keyFoldPastes, def: "true", bool: true},
+		{key: keySidePanel, def: "false", bool: true},
 		{key: keyStill, def: defaultStill.String()},
 		{key: keySpendSession, env: "CAIRN_SPENDING_SESSION", def: "0"},
 		{key: keySpendDay, env: "CAIRN_SPENDING_DAY", def: "0"},

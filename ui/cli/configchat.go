@@ -25,6 +25,9 @@ const titleModesText = `"model" or "words"`
 type chatTable struct {
 	Title *string `toml:"title"`
 	Still *string `toml:"still"`
+
+	FoldPastes *bool `toml:"fold_pastes"`
+	SidePanel  *bool `toml:"side_panel"`
 }
 
 // plainValues adds the keys that are set to those of the file.
@@ -35,6 +38,7 @@ func (t *chatTable) plainValues(plain map[string]string) {
 	if t != nil && t.Still != nil {
 		plain[keyStill] = *t.Still
 	}
+	t.switches(plain)
 }
 
 // checkChat refuses values that mean nothing.

@@ -1,0 +1,30 @@
+package cli
+
+// The keys of how the chat is shown and written in.
+const (
+	keyFoldPastes = "chat.fold_pastes"
+	keySidePanel  = "chat.side_panel"
+)
+
+// switches adds the switches of the chat that are set to those of the file.
+func (t *chatTable) switches(plain map[string]string) {
+	if t == nil {
+		return
+	}
+	for key, on := range map[string]*bool{keyFoldPastes: t.FoldPastes, keySidePanel: t.SidePanel} {
+		switch {
+		case on == nil:
+		case *on:
+			plain[key] = "true"
+		default:
+			plain[key] = "false"
+		}
+	}
+}
+
+// KeepPastes says that pastes are shown whole as far as they can be edited, and
+// SidePanel that the panel is shown beside the conversation.
+func (c Config) KeepPastes() bool { return c.values[keyFoldPastes].Value == "false" }
+
+// SidePanel says that the panel is shown where there is room; see [Config.KeepPastes].
+func (c Config) SidePanel() bool { return c.values[keySidePanel].Value == "true" }

@@ -106,7 +106,7 @@ func TestHelpListsTheLiveKeys(t *testing.T) {
 		deps := w.Deps("talk", true)
 		deps.Keys = map[string][]string{"chat.sessions": {"ctrl+l"}}
 		d := w.Start(deps, 120, 40)
-		d.Press("?").Shows("Help", "ctrl+l", "sessions").Type("slash").Shows("/remember").Press("pgdown").Press("end").Shows("/takeover").Press("esc").Hides("Help")
+		d.Press("?").Shows("Help").Type("sessions").Shows("ctrl+l").Press("ctrl+u").Type("slash").Shows("/remember").Press("pgdown").Press("end").Shows("/takeover").Press("esc").Hides("Help")
 		d.Press("f1").Shows("Help · chat").Press("esc")
 		d.Press("ctrl+l", "f1").Shows("Help · sessions").Press("ctrl+c").Hides("Help").Shows("Sessions").Press("ctrl+c").Hides("Sessions")
 		d.Press("ctrl+x", "f", "f1").Shows("Help · memory").Press("esc", "esc")

@@ -118,7 +118,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actUnfold, "unfold a paste", "Writing", 0, when(!m.box.Empty(), "the box is empty"), "ctrl+x s"),
 		b(actDetach, "take out the last file", "Writing", 0, when(m.tray.Any(), "no file is attached"), "ctrl+x d"),
 		b(actComplete, "complete a command", "Writing", 0, when(m.box.Starts("/"), "no command is typed"), "tab"),
-		b(actUnqueue, "take back the last queued; again: the queue", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
+		b(actUnqueue, "take back queued; again: all of it", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
 		b(actStop, "twice: stop, keep the text", "Running", 0, "", "esc"),
 		b(actBreak, "stop now; clear the box; twice: quit", "Running", 0, "", "ctrl+c"),
 		b(actContinue, "continue the unfinished answer", "Running", 0, m.reached(m.undecided(open)), "c"),

@@ -107,7 +107,7 @@ func TestTheMenuOfASequenceShowsAllThatFits(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		d := w.Open("talk", 40, 10)
 		d.Press("ctrl+x").Shows("b side panel  e write in $EDITOR").Press("esc")
-		d.Resize(48, 10).Press("ctrl+x").Shows("f memory")
+		d.Resize(48, 10).Press("ctrl+x").Shows("b side panel  c note of what was condensed")
 		d.Resize(34, 10).Shows("b side panel")
 	})
 }

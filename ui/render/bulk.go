@@ -40,9 +40,11 @@ func (s *Stream) drawBulk() bool {
 		chunk := s.src[s.stable+b.drawn:]
 		cut := lastBreak(string(chunk[:bulkChunk]))
 		s.lines = append(s.lines, Wrap(strings.TrimRight(string(chunk[:cut]), "\n"), s.width)...)
+		s.m.work += cut
 		b.drawn += cut
 		s.kept = len(s.lines) - s.nStable
 	}
+	s.m.work += size - b.drawn
 	if rest := strings.TrimRight(string(s.src[s.stable+b.drawn:]), "\n"); rest != "" {
 		s.lines = append(s.lines, Wrap(rest, s.width)...)
 	}

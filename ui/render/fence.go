@@ -83,6 +83,7 @@ func (f *openFence) closes(line []byte) bool {
 // drawFence draws what is new of an open fence.
 func (s *Stream) drawFence() {
 	f := s.fence
+	s.m.work += len(s.src) - f.read
 	if s.kept == 0 {
 		s.appendBlock(s.lastKind(), ast.KindFencedCodeBlock, []string{s.m.infoLine(f.info, s.code+1, s.width)})
 	}

@@ -21,6 +21,9 @@ type Markdown struct {
 	parser   parser.Parser
 	leaves   cache[leafKey]
 	messages cache[messageKey]
+	// work is how many bytes streams had parsed and drawn: what they cost, told
+	// without a clock.
+	work int
 }
 
 type messageKey struct {

@@ -165,6 +165,7 @@ func (s *Stream) advance() {
 // parseTail parses what is not done, finishes what can be, and draws the rest.
 func (s *Stream) parseTail() {
 	tail := s.src[s.stable:]
+	s.m.work += len(tail)
 	root := parse(s.m.parser, tail, s.refs)
 	bs := blocks(root, tail)
 	n := len(bs)

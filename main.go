@@ -392,7 +392,7 @@ func theme(c cli.ChatSetup, dark bool) *themes.Theme {
 func actions() []string {
 	bindings := slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ContextActions(), overlay.PagerActions(), overlay.WelcomeActions())
 	var names []string
-	for _, b := range bindings {
+	for _, b := range append(bindings, chat.SelectActions()...) {
 		names = append(names, b.Action)
 	}
 	return names

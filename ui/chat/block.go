@@ -10,9 +10,9 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
-	"cairn/ui/account"
 	"cairn/ui/chat/attach"
 	"cairn/ui/chat/compose"
+	"cairn/ui/chat/reading"
 	"cairn/ui/render"
 )
 
@@ -22,7 +22,7 @@ const (
 	// foldedLines and foldedBytes are the sizes above which a message of the
 	// person is folded,
 	// to its first shownLines.
-	foldedLines = 200
+	foldedLines = 40
 	foldedBytes = 32 << 10
 	shownLines  = 20
 	shownBytes  = 2 << 10
@@ -44,14 +44,29 @@ type look struct {
 	thinking bool
 	theme    *themes.Theme
 	forked   string
-	// noted says that the note of what was condensed is unfolded.
-	noted bool
+	// noted says that the note of what was condensed is unfolded, times that
+	// exact times and durations are shown.
+	noted, times bool
+	// find is what is looked for.
+	find string
 }
 
-// laid is an item laid out. Known is how many of its calls had a result.
+// state is what the layout of an item depends on that may change.
+type state struct {
+	known  int
+	fold   fold
+	chosen bool
+	// hit is which of the places that are looked for is the one at hand, -1 for
+	// none of them.
+	hit int
+}
+
+// laid is an item laid out.
 type laid struct {
-	known int
+	state state
 	lines []string
+	// spans are the places at which it says what is looked for.
+	spans []reading.Span
 }
 
 // layouts keeps items laid out for one look. It is a memo: every copy of a
@@ -66,29 +81,38 @@ type layouts struct {
 type desk struct {
 	m *Model
 	l look
+	i int // the item that is laid out
 }
 
 func (m *Model) desk() desk {
-	l := look{width: m.pageWidth(), details: m.details, thinking: m.thinking, theme: m.deps.Theme, forked: m.forkedWords(), noted: m.cut.shown}
+	l := look{width: m.pageWidth(), details: m.details, thinking: m.thinking, theme: m.deps.Theme, forked: m.forkedWords(), noted: m.cut.shown, times: m.sel.times, find: m.sel.find.query.Text()}
 	if m.laid.look != l || len(m.laid.byID) > cachedItems {
 		*m.laid = layouts{look: l, byID: map[int]laid{}, foot: m.laid.foot}
 	}
-	return desk{m, l}
+	return desk{m: m, l: l}
 }
 
 // lines implements source.
 func (d desk) lines(i int) []string {
 	if i >= len(d.m.pages.items) {
+		d.i = i
 		return first(i, d.live())
 	}
+	return first(i, d.laid(i).lines)
+}
+
+// laid is an item laid out, as it is now.
+func (d desk) laid(i int) laid {
 	it := d.m.pages.items[i]
-	known := d.known(it)
+	now := state{d.known(it), it.fold, d.m.sel.shows(i), d.m.sel.hitIn(it.id)}
 	have, ok := d.m.laid.byID[it.id]
-	if !ok || have.known != known {
-		have = laid{known, d.item(i)}
+	if !ok || have.state != now {
+		d.i = i
+		have = laid{state: now, lines: d.within(it.fold).item(i)}
+		have = d.found(i, have)
 		d.m.laid.byID[it.id] = have
 	}
-	return first(i, have.lines)
+	return have
 }
 
 // first leaves out the empty line before the first item.
@@ -162,20 +186,20 @@ func (d desk) block(i int) []string {
 		if msg.Name != "" {
 			name = render.SafeLine(msg.Name)
 		}
-		head := d.fit(d.speaker(name, paints.User, it) + paints.Muted.On(d.tail(append([]string{d.at(it.rec.At)}, d.standing(it)...)...)))
+		head := d.heading(i, d.speaker(name, paints.User, it)+paints.Muted.On(d.tail(append([]string{d.at(it.rec.At)}, d.standing(it)...)...)))
 		return append([]string{"", head}, d.person(msg)...)
 	case msg.Role == harness.RoleAssistant:
 		body := d.answer(msg, d.m.stage(it.rec.Run))
 		if len(body) == 0 {
 			return nil
 		}
-		body = append(body, d.usage(msg)...)
+		body = append(d.shut(it.fold, body), d.usage(i)...)
 		if d.follows(i) {
-			return slices.Concat([]string{""}, d.pinnedLine(it), d.usedLine(d.usedMore(i), false), body)
+			return slices.Concat([]string{d.signAbove(i)}, d.pinnedLine(it), d.usedLine(d.usedMore(i), false), body)
 		}
 		tail := append([]string{d.at(it.rec.At), usedWords(msg.Used), string(msg.Mark)}, d.standing(it)...)
 		head := d.speaker("cairn", paints.Assistant, it) + paints.Muted.On(d.tail(tail...))
-		return slices.Concat([]string{"", d.fit(head)}, d.usedLine(msg.Used, true), body)
+		return slices.Concat([]string{"", d.heading(i, head)}, d.usedLine(msg.Used, true), body)
 	}
 	return nil
 }
@@ -194,22 +218,6 @@ func (d desk) pinnedLine(it item) []string {
 		return nil
 	}
 	return []string{d.fit(d.l.theme.Paints.Muted.On(strings.Join(d.standing(it), " "+d.l.theme.Ornaments.Dot+" ")))}
-}
-
-// usage is who gave an answer and what it took, below it with the details.
-func (d desk) usage(msg *harness.Message) []string {
-	if !d.l.details || msg.Usage == nil {
-		return nil
-	}
-	words := account.Words(*msg.Usage)
-	if msg.Model != "" {
-		words = render.SafeLine(msg.Model) + " " + d.l.theme.Ornaments.Dot + " " + words
-	}
-	out := render.Wrap(words, d.l.width)
-	for i, l := range out {
-		out[i] = d.l.theme.Paints.Muted.On(l)
-	}
-	return out
 }
 
 // follows reports whether an answer goes on from one above it, so that it
@@ -248,7 +256,9 @@ func (d desk) at(t time.Time) string {
 		return ""
 	}
 	now := d.m.deps.Now()
-	t = t.In(now.Location())
+	if t = t.In(now.Location()); d.l.times {
+		return t.Format(stamp)
+	}
 	if y, m, day := t.Date(); y == now.Year() && m == now.Month() && day == now.Day() {
 		return t.Format("15:04")
 	}
@@ -280,7 +290,7 @@ func (d desk) person(msg *harness.Message) []string {
 	}
 	lines := render.Wrap(render.Safe(text), d.l.width)
 	if more != "" {
-		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On(d.l.theme.Ornaments.Ellipsis+" "+more+" more (details show them)")))
+		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On(d.l.theme.Ornaments.Ellipsis+" "+more+" more"+d.unfoldWords())))
 	}
 	for _, words := range attach.Listed(*msg) {
 		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On("["+words+"]")))

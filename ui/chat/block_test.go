@@ -11,7 +11,8 @@ import (
 func TestLongMessagesAreFolded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, more string }{
-		{"short", strings.Repeat("line\n", 199) + "line", ""},
+		{"short", strings.Repeat("line\n", 39) + "line", ""},
+		{"a paste", strings.Repeat("line\n", 40) + "line", "21 lines"},
 		{"many lines", strings.Repeat("line\n", 299) + "line", "280 lines"},
 		{"one long line", strings.Repeat("會議", 20_000), "118.0 kB"},
 		{"few long lines", strings.Repeat(strings.Repeat("x", 3000)+"\n", 20) + "y", "58.0 kB"},

@@ -106,6 +106,7 @@ type Model struct {
 	// shift says that shift+enter is told from enter here.
 	shift             bool
 	details, thinking bool
+	sel               selecting
 
 	results map[string]*harness.ToolResult // by call id; only ever added to
 	laid    *layouts
@@ -167,12 +168,7 @@ func (m Model) to() to { return to{m.number, m.turn.n} }
 func (m Model) Resize(width, height int) (Model, tea.Cmd) {
 	width, height = max(width, 0), max(height, 0)
 	if width != m.width && !m.pages.follow && m.width > 0 && width > 0 {
-		// The line that is read keeps its place within its message.
-		was := len(m.desk().lines(m.pages.top.item))
-		m.width, m.height = width, height
-		is := len(m.desk().lines(m.pages.top.item))
-		m.pages.top.line = m.pages.top.line * is / max(was, 1)
-		m.pages.mark.line = min(m.pages.mark.line, len(m.desk().lines(m.pages.mark.item)))
+		m = m.rewidth(width, height)
 	}
 	m.width, m.height = width, height
 	m.over = m.over.resized(width, height)
@@ -212,10 +208,11 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 		m.wanted = Intent{}
 	case tea.KeyMsg:
 		m.hint = ""
-		said, asleep := m.notice, m.asks() && !m.ask.awake
-		if m, cmd, want = m.key(msg); m.notice == said && said != m.fault {
+		if m.notice != m.fault { // said again it is to be seen again
 			m.notice = ""
 		}
+		asleep := m.asks() && !m.ask.awake
+		m, cmd, want = m.key(msg)
 		if !m.box.Starts("/remember") {
 			m.quoted = quoted{}
 		}
@@ -245,9 +242,10 @@ func (m Model) followed(before int, was compose.Box, msg tea.Msg) (Model, tea.Cm
 		m, draft = m.armDraft()
 	}
 	m, mention := m.mentioned(was, msg)
+	m, along := m.readAlong(msg)
 	m, older := m.quench()
 	m, facts := m.sideFacts()
-	return m, tea.Batch(draft, mention, older, facts)
+	return m, tea.Batch(draft, mention, along, older, facts)
 }
 
 // Paste takes a whole paste, which is never a key.
@@ -269,6 +267,13 @@ func (m Model) Paste(text string) (Model, tea.Cmd) {
 			m.ask.dialog = next
 			return m, nil
 		}
+	}
+	if m.sel.on {
+		if m.sel.find.typing {
+			m.sel.find.field = m.sel.find.field.Insert(firstLine(text))
+			return m, nil
+		}
+		m = m.stopSelecting()
 	}
 	m, _ = m.unheld()
 	was := m.box

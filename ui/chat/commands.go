@@ -32,6 +32,10 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		return m.memory(p.Arg)
 	case "copy":
 		return m.copied(p.Arg)
+	case "time":
+		return m.toggleTimes(), nil, Intent{}
+	case "find":
+		m, cmd = m.find(p.Arg)
 	case "keys":
 		return m.keysCommand(p.Arg)
 	case "attach":
@@ -83,25 +87,27 @@ func elsewhere(name string) (kind IntentKind, ok bool) {
 	return kind, ok
 }
 
-// copied copies the last answer, or one of its code blocks, from its source.
+// copied copies the answer selected, else the last one, or one of its code blocks,
+// from its source.
 func (m Model) copied(arg string) (Model, tea.Cmd, Intent) {
-	text := m.lastAnswer()
-	if text == "" {
+	text, what, of := m.lastAnswer(), "the answer", "the last answer"
+	if m.sel.on {
+		text, of = m.chosenText(), "the message"
+	}
+	var want Intent
+	switch n, err := strconv.Atoi(arg); {
+	case text == "":
 		m.notice = "there is no answer to copy yet"
-		return m, nil, Intent{}
+	case arg == "" && m.sel.on:
+		m, want = m.copyChosen()
+	case arg == "":
+		m, want = m.copyText(what, text)
+	case err != nil:
+		m.notice = "/copy 2 copies code block 2 of " + of + "; without a number all of it"
+	default:
+		m, want = m.copyCode(text, n, of)
 	}
-	what := "the answer"
-	if arg != "" {
-		blocks := render.CodeBlocks(text)
-		n, err := strconv.Atoi(arg)
-		if err != nil || n < 1 || n > len(blocks) {
-			m.notice = "the last answer has " + harness.Count(len(blocks), "code block")
-			return m, nil, Intent{}
-		}
-		text, what = blocks[n-1].Text, "code block "+arg
-	}
-	m.notice = fmt.Sprintf("copied %s (%s): sent to the terminal's clipboard", what, harness.Count(len([]rune(text)), "character"))
-	return m, nil, Intent{Kind: WantCopy, Text: text}
+	return m, nil, want
 }
 
 // lastAnswer is the source text of the last answer.

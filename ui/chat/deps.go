@@ -64,7 +64,7 @@ type ToolLine struct {
 
 // Deps are what chats need of the rest of the program. All fields but
 // Remote, Facts, Notes, Inbox, Distill, Title, Export, Plan, Compact, Picture,
-// Artifact, Files, Keys, User and Tools are required.
+// Artifact, Browse, Files, Keys, User and Tools are required.
 type Deps struct {
 	Engine harness.Engine
 	// Remote is the other side of the engine if runs may be kept elsewhere; nil
@@ -105,6 +105,9 @@ type Deps struct {
 	// Artifact reads the whole of a large result. It is called in a command; nil
 	// where none is kept.
 	Artifact func(ctx context.Context, id harness.SessionID, sha256 string) ([]byte, error)
+	// Browse opens an address of the web or of mail on the display before the
+	// person. It is called in a command; nil where there is none.
+	Browse func(ctx context.Context, address string) error
 	// Files are those that messages mention; the zero value attaches none.
 	Files attach.Files
 	// Doctor looks at the set-up and tells in lines of a width what it found, 0 for

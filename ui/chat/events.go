@@ -214,6 +214,7 @@ func (m Model) answered(e harness.Event) Model {
 		return m
 	}
 	attempt := m.turn.live.attempt
+	m.pages.inherit(m.turn.live.fold)
 	m.turn.live = newLive(m.deps.Markdown)
 	m.turn.live.attempt = attempt
 	if len(e.Message.Calls()) > 0 {

@@ -56,9 +56,9 @@ func (m Model) head() []string {
 	room := m.width - render.Width(strings.Join(right, dot)) - 3
 	title := render.Truncate(m.title(), max(room-render.Width(model), least), o.Ellipsis)
 	left := " " + p.Title.On(title) + model
-	lines := []string{render.Truncate(render.Fit(left, strings.Join(right, dot)+" ", m.width), m.width, "")}
+	lines := []string{render.Truncate(render.Fit(left, strings.Join(right, dot)+" ", m.width, o.Ellipsis), m.width, "")}
 	if m.headRows() > 1 {
-		lines = append(lines, m.rule())
+		lines = append(lines, m.readRule())
 	}
 	return lines
 }

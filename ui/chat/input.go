@@ -33,6 +33,8 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		return m.toOver(msg)
 	case m.branch.tree.Open():
 		return m.treeKey(msg)
+	case m.sel.on:
+		return m.readKey(msg)
 	case m.queue.mode.Open():
 		return m.queueKey(msg)
 	}
@@ -83,6 +85,9 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 // do carries out an action of the key table.
 func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 	if next, cmd, want, ok := m.fileKey(action, key); ok {
+		return next, cmd, want
+	}
+	if next, cmd, want, ok := m.readDo(action, key); ok {
 		return next, cmd, want
 	}
 	if strings.HasPrefix(action, "edit.") {
@@ -192,11 +197,17 @@ func (m Model) edit(action string) (Model, tea.Cmd) {
 func (m Model) see(action, key string) (Model, tea.Cmd) {
 	switch action {
 	case actDetails:
-		m.details = !m.details
-		return m, nil
+		return m.relaid(func(m Model) Model {
+			m = m.refolded()
+			m.details = !m.details
+			return m
+		}), nil
 	case actThinking:
-		m.thinking = !m.thinking
-		return m, nil
+		return m.relaid(func(m Model) Model {
+			m = m.refolded()
+			m.thinking = !m.thinking
+			return m
+		}), nil
 	case actCondense, actLeave:
 		return m.confirm(action, key)
 	case actNote:

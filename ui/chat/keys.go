@@ -134,6 +134,9 @@ func (m Model) Bindings() []render.Binding {
 		b(actHalfDown, "half a page down", "Reading", 0, "", "ctrl+pgdown"),
 		b(actTop, "first message", "Reading", 0, empty, "home"),
 		b(actFollow, "follow the end", "Reading", 0, empty, "end"),
+		b(actPromptUp, "your message before", "Reading", 0, "", "ctrl+up"),
+		b(actPromptDown, "your next message", "Reading", 0, "", "ctrl+down"),
+		b(actSelect, "select messages", "Reading", 0, m.unselectable(), "tab"),
 		b(actDetails, "details", "Reading", 4, "", "ctrl+o"),
 		b(actThinking, "thinking", "Reading", 5, "", "ctrl+t"),
 		b(actSessions, "sessions", "Going places", 1, "", "ctrl+s", "ctrl+x l"),
@@ -160,8 +163,12 @@ func (m Model) Bindings() []render.Binding {
 		b(actEOF, "quit, if empty", "Going places", 0, empty, "ctrl+d"),
 		b(actMouse, "mouse for the terminal, or cairn", "Going places", 0, "", "ctrl+x o"),
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
+		b(actFind, "find words", "Reading", 0, "", "ctrl+x S"),
 	}
 	own = rebind(m.withFileKeys(append(own, compose.Bindings()...)), m.deps.Keys)
+	if m.sel.on {
+		return m.readKeys(own)
+	}
 	if !m.asks() {
 		return append(own, m.dialogKeys()...)
 	}

@@ -17,6 +17,8 @@ type live struct {
 	thought  *render.Stream // thinking as far as it has been looked at
 	// now is what goes on: a wait, a retry, a tool.
 	now string
+	// fold is how much of it the person wants to see.
+	fold fold
 	// mark names why the text does not go on, of a run that is over.
 	mark string
 	// at is the time of the text of another window or an earlier process.
@@ -31,7 +33,7 @@ func newLive(md *render.Markdown) *live {
 // there already is not added again.
 func (l *live) add(md *render.Markdown, e harness.Event) {
 	if e.Attempt > l.attempt {
-		*l = live{attempt: e.Attempt, text: render.NewStream(md), thought: render.NewStream(md)}
+		*l = live{attempt: e.Attempt, fold: l.fold, text: render.NewStream(md), thought: render.NewStream(md)}
 	}
 	if e.Attempt < l.attempt {
 		return
@@ -62,14 +64,18 @@ func (d desk) live() []string {
 	if l.empty() {
 		return nil
 	}
+	d = d.within(l.fold)
 	paints, o := d.l.theme.Paints, d.l.theme.Ornaments
 	word := "writing"
 	if l.mark != "" {
 		word = l.mark
 	}
+	n := len(d.m.pages.items)
 	out := []string{""}
-	if !d.goesOn() {
-		out = append(out, d.fit(paints.Assistant.On("cairn")+paints.Muted.On(d.tail(d.at(l.at), word))))
+	if d.goesOn() {
+		out[0] = d.signAbove(n)
+	} else {
+		out = append(out, d.heading(n, paints.Assistant.On("cairn")+paints.Muted.On(d.tail(d.at(l.at), word))))
 	}
 	switch {
 	case len(l.thinking) == 0:

@@ -82,10 +82,14 @@ func (m Model) shows(records []harness.Record, upTo int) Model {
 	for _, r := range records {
 		m.learn(r)
 	}
+	followed := m.pages.follow
 	m.pages.merge(records, upTo)
 	m = m.marked()
 	if m.width > 0 {
 		m.pages.settled(m.desk(), m.rows())
+		if m.sel.on && !followed {
+			m.pages.hold(m.desk(), m.rows())
+		}
 	}
 	if m.context = contextOf(records, m.context); len(records) == 0 {
 		m.context = 0
@@ -222,6 +226,9 @@ func (msg olderMsg) apply(m Model) (Model, tea.Cmd) {
 	}
 	for _, r := range msg.records {
 		m.learn(r)
+	}
+	if len(msg.records) > 0 && m.pages.top.item == 0 && !m.pages.follow {
+		m.pages.top.line++ // above the first item there was no empty line
 	}
 	m.pages.prepend(msg.records, msg.whole)
 	m = m.marked()

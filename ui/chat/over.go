@@ -7,6 +7,7 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
+	"cairn/ui/chat/reading"
 	"cairn/ui/overlay"
 	"cairn/ui/render"
 	"cairn/ui/widget"
@@ -16,9 +17,10 @@ import (
 type over struct {
 	context *overlay.Context
 	pager   *overlay.Pager
+	links   *reading.List
 }
 
-func (o over) open() bool { return o.context != nil || o.pager != nil }
+func (o over) open() bool { return o.context != nil || o.pager != nil || o.links != nil }
 
 // covered reports whether the conversation is not to be seen.
 func (m Model) covered() bool { return m.branch.tree.Open() || m.over.open() }
@@ -34,6 +36,10 @@ func (o over) resized(width, height int) over {
 		p, _ := o.pager.Update(size)
 		o.pager = &p
 	}
+	if o.links != nil {
+		l := o.links.Resize(width, height)
+		o.links = &l
+	}
 	return o
 }
 
@@ -47,6 +53,10 @@ func (o over) restyled(t *themes.Theme) over {
 		p := o.pager.SetTheme(t)
 		o.pager = &p
 	}
+	if o.links != nil {
+		l := o.links.SetTheme(t)
+		o.links = &l
+	}
 	return o
 }
 
@@ -54,6 +64,11 @@ func (o over) restyled(t *themes.Theme) over {
 func (m Model) toOver(msg tea.Msg) (Model, tea.Cmd, Intent) {
 	if k, ok := msg.(tea.KeyMsg); ok && k.String() == "f1" {
 		return m, nil, Intent{Kind: WantHelp}
+	}
+	if m.over.links != nil {
+		l, want, address := m.over.links.Update(msg)
+		m.over.links = &l
+		return m.linkWants(want, address)
 	}
 	var want overlay.Intent
 	switch {
@@ -79,6 +94,9 @@ func (m Model) toOver(msg tea.Msg) (Model, tea.Cmd, Intent) {
 
 // overView draws what is open.
 func (m Model) overView() string {
+	if m.over.links != nil {
+		return m.over.links.View()
+	}
 	if m.over.pager != nil {
 		return m.over.pager.View(m.width, m.height)
 	}
@@ -87,6 +105,9 @@ func (m Model) overView() string {
 
 // overKeys are the keys of what is open.
 func (m Model) overKeys() []render.Binding {
+	if m.over.links != nil {
+		return m.over.links.Bindings()
+	}
 	if m.over.pager != nil {
 		return m.over.pager.Bindings()
 	}

@@ -15,6 +15,7 @@ type item struct {
 	// retry says that the line is of a call that was to be made again.
 	retry bool
 	marks marks
+	fold  fold
 }
 
 // origin says where a record is. Of the session's own log the session is empty,
@@ -33,6 +34,7 @@ type pages struct {
 	nextID int
 	follow bool
 	top    place
+	kept keptPlace
 	// mark is the end of the conversation when the person left it.
 	mark place
 	// parent is the record after which a fork goes its own way, zero in others.
@@ -112,7 +114,7 @@ func (p *pages) put(rec harness.Record) {
 func (p *pages) replace(i int, rec harness.Record) {
 	p.items = append([]item(nil), p.items...)
 	p.nextID++
-	p.items[i] = item{id: p.nextID, rec: rec, marks: p.items[i].marks}
+	p.items[i] = item{id: p.nextID, rec: rec, marks: p.items[i].marks, fold: p.items[i].fold}
 }
 
 // settle gives the message that was just sent its record number.

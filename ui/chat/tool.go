@@ -73,7 +73,11 @@ func (d desk) call(c *harness.ToolCall, at stage) []string {
 		mark = d.l.theme.Ornaments.Open
 	}
 	state, paint := d.state(c, res, at)
-	state = render.SafeLine(state)
+	if state = render.SafeLine(state); d.l.times && res != nil {
+		if t := span(d.ran(c.ID)); t != "" {
+			state += " " + d.l.theme.Ornaments.Dot + " " + t
+		}
+	}
 	line := o.Muted.On(mark+" tool  ") + o.Strong.On(render.SafeLine(c.Name))
 	if arg := d.argument(c); arg != "" {
 		// Where the call stands is worth more than the end of what it was given.

@@ -66,10 +66,14 @@ func (m Model) View() string {
 // Cursor is the caret's place on the screen.
 func (m Model) Cursor() (x, y int, visible bool) {
 	switch {
+	case !m.small() && m.over.links != nil:
+		return m.over.links.Cursor()
 	case !m.small() && m.over.pager != nil:
 		return m.over.pager.Cursor()
 	case m.small(), m.covered():
 		return 0, 0, false
+	case m.sel.on && !m.sel.find.typing:
+		return m.readCursor()
 	}
 	if m.asks() {
 		e := m.env()
@@ -120,7 +124,7 @@ func (m Model) boxLines(l compose.Layout) int {
 	if m.recall.Open() {
 		return m.recall.Rows(m.recallRows())
 	}
-	if m.asks() && m.height < ruleHeight {
+	if m.sel.on || m.asks() && m.height < ruleHeight {
 		return 1
 	}
 	return min(len(l.Rows), max(min(boxRows, m.height/3), 1))
@@ -158,7 +162,7 @@ func (m Model) status() string {
 	if left == "" && m.others > 0 {
 		left = p.Muted.On(" " + harness.Count(m.others, "unfinished run") + ": /runs")
 	}
-	if !m.pages.follow {
+	if !m.pages.follow && !(m.sel.on && m.atBottom()) {
 		if at := m.pages.top.item; at < len(m.pages.items) && m.pages.items[at].marks&markOut != 0 {
 			right = "not in context " + o.Dot + " "
 		}
@@ -174,7 +178,7 @@ func (m Model) status() string {
 	if right == "" {
 		return render.Truncate(left, m.width, o.Ellipsis)
 	}
-	return render.Truncate(render.Fit(left, right, m.width), m.width, "")
+	return render.Truncate(render.Fit(left, right, m.width, o.Ellipsis), m.width, "")
 }
 
 // runLine says what the run does, for how long, and how to stop it.
@@ -244,6 +248,10 @@ func (m Model) boxWidth() int { return max(m.width-promptWidth-1, 1) }
 // drawBox draws the box, or the search of prompts in its place.
 func (m Model) drawBox(f *foot) {
 	p := m.deps.Theme.Paints
+	if m.sel.on {
+		m.drawRead(f)
+		return
+	}
 	if m.recall.Open() {
 		rows, x := m.recall.View(m.deps.Theme, m.width, m.recallRows())
 		f.lines = append(f.lines, rows...)
@@ -297,7 +305,7 @@ func (m Model) hints() string {
 			}
 			parts = append(parts, part)
 		}
-	case m.asks():
+	case m.asks(), m.sel.on:
 		return m.footer()
 	case m.queue.mode.Open(), m.recall.Open():
 		return m.footer()

@@ -1,0 +1,247 @@
+package ui_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/ui/uitest"
+)
+
+// clip is what was sent last for the clipboard.
+func clip(t *testing.T, d *uitest.Driver) string {
+	t.Helper()
+	all := d.Written()
+	for i := len(all) - 1; i >= 0; i-- {
+		if _, rest, ok := strings.Cut(all[i], "\x1b]52;c;"); ok {
+			text, err := base64.StdEncoding.DecodeString(strings.TrimRight(rest, "\x07\x1b\\"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+	}
+	return ""
+}
+
+// longTalk is a conversation of so many numbered messages of several lines.
+func longTalk(w *uitest.World, n int) {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("message number %d\n\nits second paragraph\n\nand its last", i+1)
+	}
+	w.Tell("talk", "Our talk", time.Now(), texts...)
+}
+
+func TestAMessageIsSelectedAndCopiedAsItWasWritten(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		invoices(w)
+		d := w.Open("q3", 80, 24)
+		d.Press("tab").Shows("→ cairn", "message 4").Press("y").Shows("copied the answer", "sent to the terminal")
+		if got := clip(t, d); !strings.HasPrefix(got, "Both callers are listed in the table:\n\n| case | today |") {
+			t.Errorf("copied %q", got)
+		}
+		d.Press("k").Shows("message 2", "1 code block").Press("1").Shows("copied code block 1")
+		if got, want := clip(t, d), "if r.VAT == \"\" {\n    return nil, ErrBadRow\n}\n"; got != want {
+			t.Errorf("copied %q, not %q", got, want)
+		}
+		d.Press("2").Shows("the message has 1 code block").Press("k").Shows("→ you", "message 1").Press("y").Shows("copied your message")
+		d.Press("1").Shows("no code block is in this message")
+		d.Press("Y").Shows("copied the whole chat")
+		if got := clip(t, d); !strings.HasPrefix(got, "you:\n\nWhy does the importer") || !strings.Contains(got, "\n\ncairn:\n\nThe parser treats") {
+			t.Errorf("copied %q", got)
+		}
+		d.Press("esc").Shows("> write a message").Hides("→ you")
+	})
+}
+
+func TestTheTextOfASelectedMessageDoesNotMove(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		longTalk(w, 30)
+		d := w.Open("talk", 80, 24)
+		before := d.Lines()
+		d.Press("tab")
+		for y, l := range d.Lines()[2:19] {
+			if was := before[y+2]; l != was && l != "→ "+was {
+				t.Errorf("row %d was %q and is %q", y+2, was, l)
+			}
+		}
+	})
+}
+
+func TestSelectingGoesFromMessageToMessageAndFromPromptToPrompt(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		longTalk(w, 300)
+		d := w.Open("talk", 80, 24)
+		d.Press("tab").Shows("message 300").Press("k", "k", "k").Shows("· message 297", "message number 297").Press("j").Shows("message 298")
+		d.Press("{").Shows("message 297").Press("{", "{").Shows("message 293").Press("}").Shows("message 295")
+		d.Press("g").Wait(0).Shows("· message 1", "message number 1").Press("k").Shows("· message 1")
+		d.Press("pgdown").Hides("message number 1\n").Press("G").Shows("message 300").Press("j").Shows("message 300")
+		d.Press("up", "down", "esc").Hides("→", "End to follow")
+		d.Press("ctrl+up").Shows("message number 299", "End to follow").Press("ctrl+up").Shows("message number 297")
+		d.Press("ctrl+down", "ctrl+down").Hides("End to follow")
+	})
+}
+
+func TestTheSelectionStaysAtItsMessageWhileAnAnswerStreams(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		longTalk(w, 30)
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("line of text\n\n", 40), "\n\n")...))
+		d := w.Open("talk", 80, 24)
+		d.Type("go").Press("enter").Wait(1500 * time.Millisecond)
+		d.Press("tab").Shows("→ cairn · writing")
+		before := strings.Join(d.Lines()[:19], "\n")
+		d.Wait(2 * time.Second)
+		if got := strings.Join(d.Lines()[:19], "\n"); got != before {
+			t.Errorf("what is read moved:\n%s\nfrom\n%s", got, before)
+		}
+		d.Shows("new lines").Wait(20 * time.Second).Shows("message 32").Press("y").Shows("copied the answer")
+		if got := clip(t, d); strings.Count(got, "line of text") != 40 {
+			t.Errorf("copied %q", got)
+		}
+		d.Press("k").Shows("→ you", "message 31")
+	})
+}
+
+func TestFindCountsShowsAndGoesBack(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		texts := make([]string, 2000)
+		for i := range texts {
+			texts[i] = fmt.Sprintf("message number %d", i+1)
+			if i%400 == 100 {
+				texts[i] += " with a Needle in it, and a needle more"
+			}
+		}
+		w.Tell("talk", "Our talk", time.Now(), texts...)
+		d := w.Open("talk", 80, 24)
+		d.Press("pgup")
+		before := strings.Join(d.Lines()[:20], "\n")
+		d.Type("/find needle").Press("enter").Wait(0).Shows(`find "needle" · 10 of 10`, "message number 1701 with")
+		d.Press("N").Shows("9 of 10", "message number 1701").Press("N").Shows("8 of 10", "message number 1301")
+		d.Press("n", "n").Shows("10 of 10").Press("n").Shows("1 of 10", "went on at the first", "message number 101 ").Press("N").Shows("10 of 10", "went on at the last")
+		d.Press("esc").Shows("> write a message")
+		if got := strings.Join(d.Lines()[:20], "\n"); got != before {
+			t.Errorf("it went back to\n%s\nnot\n%s", got, before)
+		}
+		d.Press("tab", "/").Type("Needle").Press("enter").Wait(0).Shows(`find "Needle"`, "5 of 5").Press("y").Shows("copied")
+		d.Press("/").Type("nowhere at all").Press("enter").Wait(0).Shows("not found").Press("esc").Shows("→").Press("esc").Shows("> write")
+		d.Press("ctrl+x", "S").Shows("find: ").Press("esc").Shows("> write")
+	})
+}
+
+func TestWhatIsFoundIsMarkedAlsoWhereALineIsBrokenAndWhereItWasFolded(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		invoices(w)
+		d := w.Open("q3", 40, 20)
+		d.Type("/find func parserow").Press("enter").Wait(0).Shows("1 of 1", "func parseRow() {").Press("esc").Hides("func parseRow")
+		d.Type("/find as a parse error. Two").Press("enter").Wait(0).Shows("1 of 1")
+		if v := d.Model().View(); strings.Count(v, "parse error.")+strings.Count(v, "Two") < 2 || !strings.Contains(v, "\x1b[") {
+			t.Errorf("not marked:\n%q", v)
+		}
+	})
+}
+
+func TestOneMessageIsFoldedAndUnfolded(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		invoices(w)
+		d := w.Open("q3", 80, 40)
+		d.Hides("func parseRow").Press("tab", "k", " ").Shows("func parseRow", "I should look there").Resize(60, 40).Shows("func parseRow")
+		d.Press(" ").Hides("func parseRow").Press("j", " ").Shows("nothing of this message folds")
+		d.Press("ctrl+o").Shows("func parseRow").Press("k", " ").Hides("func parseRow").Press("ctrl+o", "ctrl+o").Shows("func parseRow")
+	})
+}
+
+func TestALongPasteIsFoldedWithACount(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), strings.TrimSuffix(strings.Repeat("a line of a log\n", 100), "\n"), "I see.")
+		d := w.Open("talk", 80, 40)
+		d.Shows("80 lines more", "ctrl+o shows them").Press("tab", "k", " ").Hides("80 lines more").Press(" ").Shows("80 lines more")
+	})
+}
+
+func TestTimesAreShownOnRequest(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		timed(w)
+		d := w.Open("timed", 80, 24)
+		d.Hides("took").Type("/time").Press("enter").Shows("2000-01-01 00:00:", "took 4.2 s · 312 tokens", "3 hits · 1.5 s")
+		d.Press("tab", "t").Hides("took", "1.5 s")
+	})
+}
+
+// timed is a conversation whose parts were stored at different times.
+func timed(w *uitest.World) {
+	at := time.Now()
+	call := harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "k1", Name: "search", Input: []byte(`{"query":"x"}`)}}
+	messages := []harness.Message{
+		harness.UserText("Look for it."),
+		{Role: harness.RoleAssistant, Parts: []harness.Part{call}, Usage: &harness.Usage{Input: 10, Output: 20}},
+		{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "k1", Name: "search", Text: "3 hits"}}}},
+		{Role: harness.RoleAssistant, Parts: []harness.Part{{Kind: harness.PartText, Text: "Here it is."}}, Usage: &harness.Usage{Input: 10, Output: 312}},
+	}
+	var records []harness.Record
+	for i, after := range []time.Duration{0, 900 * time.Millisecond, 1500 * time.Millisecond, 4200 * time.Millisecond} {
+		at = at.Add(after)
+		records = append(records, harness.Record{Kind: harness.RecordMessage, Message: &messages[i], At: at, Run: "r1"})
+	}
+	w.Import(harness.Session{ID: "timed", Title: "Timed", TitleBy: harness.TitleByUser, Created: at, Updated: at}, records)
+}
+
+func TestASelectedMessageIsEditedAnsweredForkedRememberedAndPinned(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "first question", "first answer", "second question", "second answer")
+		d := w.Open("talk", 80, 24)
+		d.Press("tab", "e").Shows("only a message of yours is edited").Press("p").Shows("pinned message 4")
+		d.Press("k", "k", "k", "e").Shows("> first question", "editing message 1").Press("esc").Shows("> write")
+		d.Press("tab", "g", "j", "m").Shows("> /remember first answer", "make a fact of it").Press("enter").Wait(0).Shows("remembered f1")
+		if f, err := w.Store.Facts().Get(t.Context(), "f1"); err != nil || f.Source.Message != 2 || f.Source.Quote != "first answer" {
+			t.Errorf("remembered %+v, %v", f.Source, err)
+		}
+		d.Press("tab", "g", "j", "f").Wait(0).Shows("this is a fork", "first answer").Hides("second question")
+		d.Press("ctrl+s").Type("Our").Press("down", "enter").Wait(0).Shows("second answer")
+		d.Press("tab", "g", "j", "r").Wait(time.Second).Shows("echo first question").Hides("second question")
+	})
+}
+
+func TestWhatWritesIsOffInAReadOnlyWindow(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "first question", "first answer")
+		w.Open("talk", 80, 24)
+		d := w.Open("talk", 80, 24)
+		d.Press("tab", "r").Shows("this window is read-only").Press("k", "e").Shows("this window is read-only").Press("p").Shows("this window is read-only")
+		d.Press("y").Shows("copied your message").Press("/").Type("answer").Press("enter").Wait(0).Shows("1 of 1")
+	})
+}
+
+func TestLinksAreListedCopiedAndOpenedOnlyAsTheyAre(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "where?", "See [the docs](https://example.org/a_(b)?q=1), https://example.net. Not file:///etc/passwd nor javascript:alert(1), but mailto:ada@example.org")
+		deps := w.Deps("talk", false)
+		d := w.Start(deps, 80, 24)
+		d.Press("tab").Shows("3 links").Press("o").Shows("1  https://example.org/a_(b)?q=1", "2  https://example.net", "3  mailto:ada@example.org").Hides("passwd  ")
+		d.Press("2").Shows("copied: sent to the terminal's clipboard")
+		if got := clip(t, d); got != "https://example.net" {
+			t.Errorf("copied %q", got)
+		}
+		d.Press("f1").Shows("Help").Press("esc").Press("esc").Shows("→ cairn")
+	})
+}
+
+func TestAPasteOrADraftEndsTheSelection(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "first question", "first answer")
+		d := w.Open("talk", 80, 24)
+		d.Press("tab").Paste("what I have copied").Shows("> what I have copied").Press("ctrl+u")
+		d.Press("tab", "/").Paste("first").Press("enter").Wait(0).Shows("2 of 2").Type("z").Shows("no key of the selection")
+		d.Press("enter").Shows("> write")
+		if strings.Contains(d.Screen(), "find") {
+			t.Errorf("still looking:\n%s", d.Screen())
+		}
+		d.Type("hello").Shows("> hello")
+		_ = tea.KeyMsg{}
+	})
+}

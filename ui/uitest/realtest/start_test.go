@@ -16,10 +16,16 @@ const (
 
 func TestTheFirstFrameComesOnATerminalThatNeverAnswers(t *testing.T) {
 	t.Parallel()
-	w := newHome(t).open()
-	w.shows("New chat · offline/cairn", "> write a message", "? help")
+	h := newHome(t)
+	w := h.open()
+	w.shows("Welcome to cairn", "enter start", "Model     offline/cairn")
 	w.send("typed")
-	w.shows("> typed")
+	w.shows("New chat · offline/cairn", "> typed")
+	w.send("\x15" + ctrlD)
+	w.ends()
+	w = h.open()
+	w.shows("New chat · offline/cairn", "> write a message", "? help")
+	w.hides("Welcome")
 }
 
 func TestTheFirstStartWithAnEmptyHomeAnswersAndSaysHowToComeBack(t *testing.T) {

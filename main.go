@@ -303,8 +303,8 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 		Notify:    ui.NotifyUse{How: string(c.Setup.Config.Notify), After: c.Setup.Config.NotifyAfter},
 		HelpNotes: c.Places(),
 		Theme:     func(dark bool) *themes.Theme { return theme(c, dark) },
-		Save:      c.Save,
-		Config:    p.settle(c), Files: p.files(c), Doctor: c.Doctor, Welcome: c.Welcome, SidePanel: c.Setup.Config.SidePanel(), KeepPastes: c.Setup.Config.KeepPastes(),
+		Save:      c.Save, ThemeName: c.Theme, Themes: func(context.Context) []overlay.ThemeChoice { return parts.Themes(c) },
+		Config: p.settle(c), Files: p.files(c), Doctor: c.Doctor, Welcome: c.Welcome, SidePanel: c.Setup.Config.SidePanel(), KeepPastes: c.Setup.Config.KeepPastes(),
 		PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
 	}
 	condensing(&d, p.Condenser(c, native(c.Store), set), c.Store)
@@ -390,7 +390,7 @@ func theme(c cli.ChatSetup, dark bool) *themes.Theme {
 
 // actions are the names of the actions that keys can be given to.
 func actions() []string {
-	bindings := slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ContextActions(), overlay.PagerActions(), overlay.WelcomeActions())
+	bindings := slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ThemeActions(), overlay.ContextActions(), overlay.PagerActions(), overlay.WelcomeActions())
 	var names []string
 	for _, b := range append(bindings, chat.SelectActions()...) {
 		names = append(names, b.Action)

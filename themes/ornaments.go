@@ -14,6 +14,7 @@ type Ornaments struct {
 	Cross    string // where a rule and a bar meet
 	TeeDown  string // a rule from which a bar goes down
 	TeeUp    string // a rule at which a bar from above ends
+	TeeRight string // a bar from which a rule leads to the right
 	Down     string // more below
 	Up       string // more above
 	Right    string // leads to
@@ -30,13 +31,13 @@ func ornaments(ascii bool) Ornaments {
 	if ascii {
 		return Ornaments{
 			Dot: "-", Closed: ">", Open: "v", Running: "*", Rule: "-", Bar: "|", Full: "#", Cross: "+",
-			TeeDown: "+", TeeUp: "+", Down: "v", Up: "^", Right: "->", Ellipsis: "...",
+			TeeDown: "+", TeeUp: "+", TeeRight: "|", Down: "v", Up: "^", Right: "->", Ellipsis: "...",
 			Done: "ok", Failed: "x", Bullet: "-", Todo: "[ ]", Ticked: "[x]", Quote: ">",
 		}
 	}
 	return Ornaments{
 		Dot: "·", Closed: "▸", Open: "▾", Running: "●", Rule: "─", Bar: "│", Full: "█", Cross: "┼",
-		TeeDown: "┬", TeeUp: "┴", Down: "↓", Up: "↑", Right: "→", Ellipsis: "…",
+		TeeDown: "┬", TeeUp: "┴", TeeRight: "├", Down: "↓", Up: "↑", Right: "→", Ellipsis: "…",
 		Done: "✓", Failed: "✗", Bullet: "•", Todo: "[ ]", Ticked: "[✓]", Quote: ">",
 	}
 }

@@ -80,24 +80,6 @@ func (m Model) paste(text string) (tea.Model, tea.Cmd) {
 	return m, cmd
 }
 
-// restyle takes the theme for the terminal's background.
-func (m Model) restyle(dark bool) Model {
-	if dark == m.look.dark {
-		return m
-	}
-	m.look = newLook(m.deps, dark)
-	m.chat = m.chat.Restyle(m.chatDeps())
-	m.parked = slices.Clone(m.parked)
-	for i := range m.parked {
-		m.parked[i] = m.parked[i].Restyle(m.chatDeps())
-	}
-	m.lists.picker = m.lists.picker.SetTheme(m.look.theme)
-	m.lists.browser = m.lists.browser.SetTheme(m.look.theme)
-	m.lists.runs = m.lists.runs.SetTheme(m.look.theme)
-	m.layers = m.layers.restyled(m.look.theme)
-	return m
-}
-
 // View implements [tea.Model].
 func (m Model) View() string {
 	view := m.drawn()

@@ -99,7 +99,7 @@ func closes(want overlay.Intent) bool {
 	case overlay.Copy:
 		return false
 	case overlay.UseTheme:
-		return want.Keep
+		return want.Keep || want.Back
 	}
 	return true
 }
@@ -121,6 +121,8 @@ func (m Model) grant(want overlay.Intent) (tea.Model, tea.Cmd) {
 		return m.chatDoes(m.chat.Command(want.Text, want.Fill))
 	case overlay.KeysTested:
 		return m, screen.Listen(false)
+	case overlay.UseTheme:
+		return m.useTheme(want)
 	case overlay.UseModel:
 		return m.chatDoes(m.chat.Command("/model "+want.Name, false))
 	}

@@ -95,6 +95,11 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m.change(want.Open)
 	case chat.WantNew:
 		return m.change(chat.Open{Session: m.deps.NewSession(), New: true})
+	case chat.WantTheme:
+		if want.Text != "" {
+			return m, m.findTheme(want.Text)
+		}
+		return m.openThemes()
 	case chat.WantHelp:
 		return m.openHelp(), nil
 	case chat.WantKeyTest:

@@ -22,7 +22,6 @@ import (
 	"cairn/ui/chat/attach"
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
-	"cairn/ui/render"
 	"cairn/ui/runs"
 	"cairn/ui/screen"
 )
@@ -83,8 +82,11 @@ type Deps struct {
 	Config func(ctx context.Context, s harness.Session) (chat.Setup, error)
 	// NewSession describes a fresh session, with an id that is free.
 	NewSession func() harness.Session
-	// Theme returns the theme for a dark or light background.
-	Theme func(dark bool) *themes.Theme
+	// Theme returns the theme for a dark or light background, and ThemeName is what
+	// it is called by. Themes reads what others there are; nil means none.
+	Theme     func(dark bool) *themes.Theme
+	ThemeName string
+	Themes    func(ctx context.Context) []overlay.ThemeChoice
 	// Save sets a key of the person's configuration, such as "theme", for the
 	// starts to come. Its errors are sentences. Nil means that nothing is kept.
 	Save func(ctx context.Context, key, value string) error
@@ -162,13 +164,6 @@ type ending struct {
 	lost error // why a chat behind it is not stored whole
 }
 
-// look is the theme with its renderer. Both go together.
-type look struct {
-	dark     bool // the background it is for
-	theme    *themes.Theme
-	markdown *render.Markdown
-}
-
 // Exit says how the program was left.
 type Exit struct {
 	Session harness.SessionID
@@ -209,11 +204,6 @@ func New(ctx context.Context, d Deps) Model {
 		m = m.push(overlay.Over(w))
 	}
 	return m
-}
-
-func newLook(d Deps, dark bool) *look {
-	t := d.Theme(dark)
-	return &look{dark: dark, theme: t, markdown: render.NewMarkdown(t)}
 }
 
 // open puts a chat in front; its Init is still to be run.
@@ -350,6 +340,8 @@ func (m Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.learn(screen.Abilities(msg))
 	case screen.FocusMsg:
 		return m.looked(msg.In)
+	case themeFound, themeSaved:
+		return m.themed(msg)
 	case watchMsg:
 		return m.changed(msg)
 	case toldMsg:

@@ -114,7 +114,7 @@ func (m Model) chooseView(width, height int) []string {
 			name = o.name
 		}
 		n := fmt.Sprintf("%d ", o.n)
-		line := render.Fit(mark+m.oneLine(name, width-len(mark)-len(n)-1), n, width)
+		line := render.Fit(mark+m.oneLine(name, width-len(mark)-len(n)-1), n, width, m.c.Theme.Ornaments.Ellipsis)
 		if i == c.at {
 			line = m.c.Theme.Paints.Selected.On(line)
 		}

@@ -51,7 +51,7 @@ func (m Model) revisionRow(i, width int) string {
 		mark = "> "
 	}
 	left := mark + render.Pad(fmt.Sprintf("v%d", r.revision()), 4) + " " + render.Pad(m.moment(r.updated()), 13) + " "
-	line := render.Fit(left+m.oneLine(strings.TrimSpace(r.title()), width-render.Width(left)), "", width)
+	line := render.Fit(left+m.oneLine(strings.TrimSpace(r.title()), width-render.Width(left)), "", width, m.c.Theme.Ornaments.Ellipsis)
 	if i == m.past.at {
 		return m.c.Theme.Paints.Selected.On(line)
 	}

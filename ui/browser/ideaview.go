@@ -28,7 +28,7 @@ func (m Model) ideaRow(e entry, mark string, width int) string {
 		right = word
 	}
 	room := width - render.Width(left) - render.Width(right) - 1
-	return render.Fit(left+m.oneLine(strings.TrimSpace(e.title()), room), right, width)
+	return render.Fit(left+m.oneLine(strings.TrimSpace(e.title()), room), right, width, m.c.Theme.Ornaments.Ellipsis)
 }
 
 // proposed is the line below the facts about what waits in the inbox.

@@ -78,7 +78,7 @@ func (m Model) row(e entry, selected bool, width int) string {
 	if w := render.Width(text); room-w > 6 && width >= 56 {
 		text += m.rowTags(e, room-w-2)
 	}
-	line := render.Fit(left+text, right, width)
+	line := render.Fit(left+text, right, width, m.c.Theme.Ornaments.Ellipsis)
 	switch {
 	case selected:
 		return m.c.Theme.Paints.Selected.On(line)

@@ -152,9 +152,9 @@ func (m Model) header(width int) string {
 		right = fmt.Sprintf("%d unsaved drafts", len(m.drafts))
 	}
 	if render.Width(left)+render.Width(right)+2 > width {
-		return render.Fit(left, "", width)
+		return render.Fit(left, "", width, m.c.Theme.Ornaments.Ellipsis)
 	}
-	return render.Fit(left, p.Muted.On(right)+" ", width)
+	return render.Fit(left, p.Muted.On(right)+" ", width, m.c.Theme.Ornaments.Ellipsis)
 }
 
 // tabTitles are the tabs with their counts, each in a format of its number, its
@@ -225,7 +225,7 @@ func (m Model) searchLine(width int) string {
 	if render.Width(left)+render.Width(right)+2 > width && !m.filtering(m.tab) {
 		return left
 	}
-	return render.Fit(left, p.Muted.On(right)+" ", width)
+	return render.Fit(left, p.Muted.On(right)+" ", width, m.c.Theme.Ornaments.Ellipsis)
 }
 
 func (m Model) footers(l layout) []string {
@@ -259,7 +259,7 @@ func (m Model) ending(width, height int) []string {
 // heading are the first lines of a screen that is not the list.
 func (m Model) heading(left, right string, width, height int) []string {
 	p := m.c.Theme.Paints
-	line := render.Fit(" "+p.Title.On(left), p.Muted.On(right)+" ", width)
+	line := render.Fit(" "+p.Title.On(left), p.Muted.On(right)+" ", width, m.c.Theme.Ornaments.Ellipsis)
 	switch {
 	case height < 3:
 		return nil

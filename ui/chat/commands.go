@@ -30,6 +30,8 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	switch p.Name {
 	case "memory":
 		return m.memory(p.Arg)
+	case "theme":
+		return m, nil, Intent{Kind: WantTheme, Text: p.Arg}
 	case "copy":
 		return m.copied(p.Arg)
 	case "time":

@@ -211,6 +211,8 @@ const (
 	// WantPermissions is the rules in force and the standing permissions of
 	// the session.
 	WantPermissions
+	// WantTheme is the list of themes, or the one that Text names.
+	WantTheme
 	// WantUsage is what models used, by day, model and session.
 	WantUsage
 	// WantOpen is another session, as Open says.

@@ -172,6 +172,8 @@ func intentOf(action string) IntentKind {
 		return WantPermissions
 	case actMouse:
 		return WantMouse
+	case actTheme:
+		return WantTheme
 	}
 	return WantNothing
 }

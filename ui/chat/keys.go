@@ -46,6 +46,7 @@ const (
 	actRules    = "chat.permissions"
 	actUsed     = "chat.used"
 	actTree     = "chat.branches"
+	actTheme    = "chat.theme"
 	actAmend    = "chat.edit-last"
 
 	actSide   = "chat.side-panel"
@@ -149,6 +150,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actNote, "note of what was condensed", "Going places", 0, "", "ctrl+x c"),
 		b(actPin, "pin the message, or free it", "Going places", 0, "", "ctrl+x k"),
 		b(actTake, "take over", "Going places", 1, when(m.own.state == accessReader, offOwner), "ctrl+x w"),
+		b(actTheme, "theme", "Going places", 0, "", "ctrl+x t"),
 		b(actTree, "branches", "Going places", 0, when(m.stored, OffUnsaid), "ctrl+x g"),
 		b(actAmend, "edit the last message, resend", "Going places", 0, m.fixed(), "ctrl+x E"),
 		b(actTakeBack, "take back the last message", "Going places", 0, m.fixed(), "ctrl+x u", "ctrl+x z"),

@@ -179,7 +179,7 @@ func (h Help) header(width int, pane widget.Pane, room int) string {
 		text, _, _ := h.filter.Draw(max(width-len(filterPrompt)-1, 1), 1)
 		left, right = p.Muted.On(filterPrompt)+strings.Join(text, ""), ""
 	}
-	return render.Fit(left, p.Muted.On(right)+" ", width)
+	return render.Fit(left, p.Muted.On(right)+" ", width, h.c.Theme.Ornaments.Ellipsis)
 }
 
 // Cursor is the cell of the caret, shown once something is typed.

@@ -43,9 +43,13 @@ type UseModel struct{ Name, Note string }
 
 // UseTheme asks to draw everything in a theme. Keep has it written to the
 // configuration and takes the overlay away; without it the theme is only looked at.
+// Back takes the overlay away and goes back to the theme that is kept. Make makes
+// the theme; without it the one of that name is looked for, and kept.
 type UseTheme struct {
 	Name string
+	Make func(dark bool) *themes.Theme
 	Keep bool
+	Back bool
 }
 
 // Copy asks for text on the clipboard and leaves the overlay open. Say is what to

@@ -45,7 +45,7 @@ func (p Permissions) View(width, height int) string {
 	if height < 4 {
 		return widget.Frame(append(list, p.bottom(width)), width, height)
 	}
-	head := render.Fit(" "+t.Paints.Title.On("Permissions"), t.Paints.Muted.On(p.counts())+" ", width)
+	head := render.Fit(" "+t.Paints.Title.On("Permissions"), t.Paints.Muted.On(p.counts())+" ", width, p.c.Theme.Ornaments.Ellipsis)
 	order := precedence
 	if width < len(precedence)+2 {
 		order = brief
@@ -130,9 +130,9 @@ func (p Permissions) row(n, width int) string {
 	room := width - len(mark) - effectWidth - render.Width(right) - 1
 	line := render.Pad(effect, effectWidth) + p.oneLine(text, room)
 	if at {
-		return p.c.Theme.Paints.Selected.On(render.Fit(mark+line, right, width))
+		return p.c.Theme.Paints.Selected.On(render.Fit(mark+line, right, width, p.c.Theme.Ornaments.Ellipsis))
 	}
-	return render.Fit(mark+p.paint(effect).On(render.Pad(effect, effectWidth))+p.oneLine(text, room), p.c.Theme.Paints.Muted.On(right), width)
+	return render.Fit(mark+p.paint(effect).On(render.Pad(effect, effectWidth))+p.oneLine(text, room), p.c.Theme.Paints.Muted.On(right), width, p.c.Theme.Ornaments.Ellipsis)
 }
 
 // effectWidth is the column of what a rule does.

@@ -27,7 +27,7 @@ func (m Model) row(n, width int) string {
 		return m.entryRow(mark, right, width)
 	}
 	if !ok {
-		return ground.On(render.Fit(mark+m.hit(n, width-2-render.Width(right)-1, ground), right, width))
+		return ground.On(render.Fit(mark+m.hit(n, width-2-render.Width(right)-1, ground), right, width, m.c.Theme.Ornaments.Ellipsis))
 	}
 	room := width - len(mark) - render.Width(right) - 1
 	title := m.oneLine(m.title(s), room)
@@ -35,13 +35,13 @@ func (m Model) row(n, width int) string {
 	if w := render.Width(title); room-w > 4 {
 		line += m.emphasised(m.tags(s.Tags, room-w-2), ground)
 	}
-	return ground.On(render.Fit(mark+line, right, width))
+	return ground.On(render.Fit(mark+line, right, width, m.c.Theme.Ornaments.Ellipsis))
 }
 
 // entryRow is the row in which something is typed.
 func (m Model) entryRow(mark, right string, width int) string {
 	lines, _, _ := m.entry.field.Draw(m.entryRoom(right, width), 1)
-	return render.Fit(mark+m.entry.label()+m.c.Theme.Paints.Match.On(strings.Join(lines, "")), right, width)
+	return render.Fit(mark+m.entry.label()+m.c.Theme.Paints.Match.On(strings.Join(lines, "")), right, width, m.c.Theme.Ornaments.Ellipsis)
 }
 
 // entryRoom is the width of the field in a row.

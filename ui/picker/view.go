@@ -123,7 +123,7 @@ func (m Model) header(width int) string {
 	if render.Width(name)+render.Width(right)+4 > width { // the order is what may go
 		right, _, _ = strings.Cut(right, " "+m.c.Theme.Ornaments.Dot)
 	}
-	return render.Fit(" "+p.Title.On(name), p.Muted.On(right)+" ", width)
+	return render.Fit(" "+p.Title.On(name), p.Muted.On(right)+" ", width, m.c.Theme.Ornaments.Ellipsis)
 }
 
 const searchPrompt = " search: "
@@ -140,7 +140,7 @@ func (m Model) searchLine(width int) string {
 		return line + p.Placeholder.On("title, #tag"+m.searches())
 	}
 	if right := m.findings(width); right != "" {
-		return render.Fit(line, p.Muted.On(right)+" ", width)
+		return render.Fit(line, p.Muted.On(right)+" ", width, m.c.Theme.Ornaments.Ellipsis)
 	}
 	return line
 }

@@ -109,7 +109,7 @@ func (m Model) reading(l layout) []string {
 	} else if m.page.pane.Top() > 0 {
 		right = strings.TrimSpace("the end  " + right)
 	}
-	head := render.Fit(" "+t.Paints.Title.On(name), t.Paints.Muted.On(right)+" ", l.width)
+	head := render.Fit(" "+t.Paints.Title.On(name), t.Paints.Muted.On(right)+" ", l.width, m.c.Theme.Ornaments.Ellipsis)
 	shown := m.page.pane.Lines()
 	switch {
 	case l.height < 3:
@@ -138,7 +138,7 @@ func (m Model) header(width int) string {
 	if m.list.read {
 		right = fmt.Sprintf("%d unfinished %s %d recent", m.list.open, m.c.Theme.Ornaments.Dot, len(m.list.items)-m.list.open)
 	}
-	return render.Fit(" "+p.Title.On("Runs"), p.Muted.On(right)+" ", width)
+	return render.Fit(" "+p.Title.On("Runs"), p.Muted.On(right)+" ", width, m.c.Theme.Ornaments.Ellipsis)
 }
 
 // listLines are exactly l.list lines; only these are laid out.
@@ -211,9 +211,9 @@ func (m Model) row(n, width int) string {
 		about = "  " + m.oneLine(strings.Join(strings.Fields(widget.Head(summary(it.run), 400)), " "), left)
 	}
 	if n == m.list.at {
-		return m.c.Theme.Paints.Selected.On(render.Fit(mark+state+title+about, age, width))
+		return m.c.Theme.Paints.Selected.On(render.Fit(mark+state+title+about, age, width, m.c.Theme.Ornaments.Ellipsis))
 	}
-	return render.Fit(mark+m.statePaint(it).On(state)+title+m.c.Theme.Paints.Muted.On(about), age, width)
+	return render.Fit(mark+m.statePaint(it).On(state)+title+m.c.Theme.Paints.Muted.On(about), age, width, m.c.Theme.Ornaments.Ellipsis)
 }
 
 // statePaint is the colour of a state, which says nothing that its words do not.

@@ -46,7 +46,7 @@ func (m Model) Rows(texts []string, l Look) []string {
 			right = ""
 		}
 		line := words + render.Truncate(Line(texts[i], o.Ellipsis), max(room, 1), o.Ellipsis)
-		rows = append(rows, render.Truncate(render.Fit(sign+paint.On(line), p.Muted.On(right), l.Width), l.Width, ""))
+		rows = append(rows, render.Truncate(render.Fit(sign+paint.On(line), p.Muted.On(right), l.Width, o.Ellipsis), l.Width, ""))
 	}
 	return rows
 }

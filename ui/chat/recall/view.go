@@ -38,7 +38,7 @@ func (m Model) View(t *themes.Theme, width, most int) (rows []string, x int) {
 	room := max(width-render.Width(label)-render.Width(right)-2, 4)
 	drawn, x, _ := m.field.Draw(room, 1)
 	line := label + strings.Join(drawn, "")
-	line = render.Truncate(render.Fit(line, t.Paints.Muted.On(right), width), width, "")
+	line = render.Truncate(render.Fit(line, t.Paints.Muted.On(right), width, t.Ornaments.Ellipsis), width, "")
 	return append(rows, line), min(render.Width(label)+x, width-1)
 }
 
@@ -74,7 +74,7 @@ func (m Model) row(t *themes.Theme, i, width int) string {
 		at = s.To
 	}
 	b.WriteString(paint.On(text[at:]))
-	return render.Truncate(render.Fit(sign+b.String(), t.Paints.Muted.On(right), width), width, "")
+	return render.Truncate(render.Fit(sign+b.String(), t.Paints.Muted.On(right), width, t.Ornaments.Ellipsis), width, "")
 }
 
 // matching is the first line of a prompt that has most of the words, and how many

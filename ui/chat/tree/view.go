@@ -49,7 +49,7 @@ func (m Model) View(l Look) string {
 	}
 	title := " " + p.Title.On("Branches") + p.Muted.On(" "+t.Ornaments.Dot+" "+render.SafeLine(l.Title))
 	title = render.Truncate(title, max(l.Width-render.Width(right)-2, 9), t.Ornaments.Ellipsis)
-	lines := []string{render.Fit(title, p.Muted.On(right)+" ", l.Width)}
+	lines := []string{render.Fit(title, p.Muted.On(right)+" ", l.Width, l.Theme.Ornaments.Ellipsis)}
 	if l.Height >= roomy {
 		lines = append(lines, widget.Rule(t, l.Width))
 	}
@@ -143,7 +143,7 @@ func (m Model) line(l Look, i int) string {
 		paint = p.Strong
 	}
 	line := p.Muted.On(left) + p.Border.On(guide) + paint.On(text)
-	return render.Truncate(render.Fit(line, p.Muted.On(right)+" ", l.Width), l.Width, "")
+	return render.Truncate(render.Fit(line, p.Muted.On(right)+" ", l.Width, l.Theme.Ornaments.Ellipsis), l.Width, "")
 }
 
 // number is the number of the row's message, if it is of this session's log.
@@ -163,10 +163,7 @@ func guides(r Row, o themes.Ornaments, most int) string {
 	if r.depth == 0 {
 		return ""
 	}
-	pass, leave := o.Bar+"  ", "├"+o.Rule+" "
-	if o.Bar == "|" { // a theme of letters
-		leave = "|" + o.Rule + " "
-	}
+	pass, leave := o.Bar+"  ", o.TeeRight+o.Rule+" "
 	depth := min(r.depth, max(most, 1))
 	if r.leaves {
 		return strings.Repeat(pass, depth-1) + leave

@@ -227,7 +227,7 @@ func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Remote: d.Remote, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
-		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: d.Files, Doctor: d.Doctor,
+		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: mentionable(d), Doctor: d.Doctor,
 		SidePanel: d.SidePanel, KeepPastes: d.KeepPastes,
 		Plan: d.Plan, Compact: d.Compact, Picture: d.Picture, Artifact: d.Artifact, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}

@@ -33,6 +33,9 @@ type Files struct {
 	// below are meant if deep, else those in it. More says that there are more
 	// than were listed.
 	List func(ctx context.Context, dir string, deep bool) (paths []string, more bool, err error)
+	// Others lists what a mention may name besides files, the best first; see
+	// [Sources]. A nil function lists nothing.
+	Others func(ctx context.Context) ([]Other, error)
 	// Accepts says in a sentence why a model, "provider/model", does not read a kind
 	// of file; nil if it does or nobody knows. A nil function is no such reason.
 	Accepts func(model, mediaType string) error
@@ -170,7 +173,7 @@ func (f Files) read(ctx context.Context, p, model string, seen map[string]Seen) 
 	if was, ok := seen[p]; ok && !was.same(is) {
 		return part, "@" + p + " changed since you attached it: it is sent as it is now, " + Words(*part.File, part.Kind == harness.PartText), nil
 	}
-	return part, "", nil
+	return part, shortOf(p, part), nil
 }
 
 // named are the paths that a text mentions, each once.
@@ -216,6 +219,9 @@ func old(msg *harness.Message) former {
 // to draw on one line.
 func Words(f harness.File, text bool) string {
 	parts := []string{kind(f.MediaType, text), render.SafeLine(f.Name)}
+	if what, id, ok := source(f.Name); ok {
+		parts = []string{what, render.SafeLine(id)}
+	}
 	if f.Size > 0 {
 		parts = append(parts, compose.Size(int(f.Size)))
 	}

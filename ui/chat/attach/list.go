@@ -55,6 +55,7 @@ type list struct {
 	dir                       string
 	begun, known, whole, more bool
 	paths                     []string
+	others                    []Other
 	// rows fit query, what is looked for is wanted; at is the row chosen, top the
 	// first shown.
 	rows    []string
@@ -127,6 +128,9 @@ func (t Tray) ask(dir string) (Tray, []Work) {
 	if deep(dir) {
 		works = append(works, t.listing(ctx, dir, true))
 	}
+	if dir == "" && t.files.Others != nil {
+		works = append(works, t.listOthers(ctx))
+	}
 	return t, works
 }
 
@@ -151,6 +155,27 @@ func (t Tray) listing(ctx context.Context, dir string, whole bool) Work {
 	}
 }
 
+// listOthers lists what is no file.
+func (t Tray) listOthers(ctx context.Context) Work {
+	n, others := t.list.asked, t.files.Others
+	return func() Done {
+		found, err := others(ctx)
+		return func(t Tray) (Tray, []Work) { //nolint:contextcheck // what follows ends with the tray
+			if n != t.list.asked || !t.list.on {
+				return t, nil
+			}
+			if err != nil && ctx.Err() == nil {
+				t.told = append(t.told, "sessions and notes cannot be listed: "+err.Error())
+			}
+			if t.list.others = found; !t.list.known { // the files come with them
+				return t, nil
+			}
+			_, name := split(t.list.typed.Path)
+			return t.rank(name)
+		}
+	}
+}
+
 // rank looks for what fits in what was listed. The next key ends it.
 func (t Tray) rank(name string) (Tray, []Work) {
 	if t.list.stop != nil {
@@ -159,9 +184,9 @@ func (t Tray) rank(name string) (Tray, []Work) {
 	ctx, stop := context.WithCancel(t.ctx)
 	t.list.stop, t.list.wanted = stop, name
 	t.list.ranking++
-	n, asked, paths := t.list.ranking, t.list.asked, t.list.paths
+	n, asked, paths, others := t.list.ranking, t.list.asked, t.list.paths, t.list.others
 	return t, []Work{func() Done {
-		rows := ranked(ctx, paths, name)
+		rows := grouped(ranked(ctx, paths, name), rankedOthers(others, name))
 		return func(t Tray) (Tray, []Work) {
 			if n == t.list.ranking && asked == t.list.asked && t.list.on {
 				stop()
@@ -219,7 +244,7 @@ func (t Tray) Do(action string) (next Tray, chosen *Choice, ok bool) {
 // choose puts the chosen path into the text.
 func (t Tray) choose() (Tray, *Choice, bool) {
 	if _, name := split(t.list.typed.Path); name != t.list.query { // typed faster than listed
-		t = t.show(ranked(t.ctx, t.list.paths, name), name)
+		t = t.show(grouped(ranked(t.ctx, t.list.paths, name), rankedOthers(t.list.others, name)), name)
 	}
 	if len(t.list.rows) == 0 {
 		return t, nil, false
@@ -249,6 +274,14 @@ func (t Tray) Rows(theme *themes.Theme, width, height int) []string {
 		sign, paint := "  ", theme.Paints.Muted
 		if i == t.list.at {
 			sign, paint = theme.Paints.Accent.On(">")+" ", theme.Paints.Selected
+		}
+		if title, ok := t.list.title(t.list.rows[i]); ok {
+			line := paint.On(t.list.rows[i])
+			if title != "" {
+				line += "  " + theme.Paints.Muted.On(widget.OneLine(title, max(width-render.Width(line)-4, 1), theme.Ornaments.Ellipsis))
+			}
+			out = append(out, render.Truncate(sign+line, width, theme.Ornaments.Ellipsis))
+			continue
 		}
 		out = append(out, render.Truncate(sign+paint.On(shortened(render.SafeLine(t.list.dir+t.list.rows[i]), width-2, theme.Ornaments.Ellipsis)), width, ""))
 	}

@@ -106,3 +106,71 @@ func spread(text, query string) (gaps int, ok bool) {
 	}
 	return gaps, true
 }
+
+// firstFiles and firstOthers are how many of the files, and then of each other kind, come before all the
+// rest.
+const firstFiles, firstOthers = 4, 2
+
+// rankedOthers are the others that a query fits: their paths have it, or their
+// titles have all its words.
+func rankedOthers(others []Other, query string) []Other {
+	q, words := widget.Fold(query), widget.Words(query)
+	fits := func(o Other) int {
+		p := widget.Fold(o.Path)
+		_, id, _ := strings.Cut(p, ":")
+		switch {
+		case strings.HasPrefix(p, q), strings.HasPrefix(id, q):
+			return 1
+		case widget.Has(widget.Fold(widget.Head(o.Title, titleMax)), words):
+			return 2
+		}
+		return 0
+	}
+	var out, later []Other
+	for _, o := range others {
+		switch fits(o) {
+		case 1:
+			out = append(out, o)
+		case 2:
+			later = append(later, o)
+		}
+	}
+	out = append(out, later...)
+	return out[:min(len(out), rowsMax)]
+}
+
+// titleMax bounds how much of a title is looked at, in bytes.
+const titleMax = 500
+
+// grouped are the rows of files and others: some of each kind, and then the rest.
+func grouped(files []string, others []Other) []string {
+	if len(others) == 0 {
+		return files
+	}
+	out := append([]string(nil), files[:min(len(files), firstFiles)]...)
+	var rest []string
+	seen := map[string]int{}
+	for _, o := range others {
+		kind, _, _ := source(o.Path)
+		if seen[kind]++; seen[kind] <= firstOthers || len(files) == 0 {
+			out = append(out, o.Path)
+		} else {
+			rest = append(rest, o.Path)
+		}
+	}
+	out = append(out, files[min(len(files), firstFiles):]...)
+	return append(out, rest...)
+}
+
+// title is what a row that is no file is called.
+func (l list) title(row string) (string, bool) {
+	if l.dir != "" {
+		return "", false
+	}
+	for _, o := range l.others {
+		if o.Path == row {
+			return o.Title, true
+		}
+	}
+	return "", false
+}

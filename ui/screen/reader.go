@@ -81,14 +81,16 @@ func (s *Screen) take(msg tea.Msg) {
 	case scheme:
 		s.Send(BackgroundMsg{Dark: msg.dark})
 	case reply:
-		s.mu.Lock()
-		late := s.lit || s.known != nil || s.now().Sub(s.opened) > backgroundWait
-		s.lit = true
-		s.mu.Unlock()
-		if !late {
+		if s.lighted() {
 			s.Send(BackgroundMsg{Dark: msg.dark})
 		}
+	case FocusMsg:
+		if msg.In {
+			s.askAgain()
+		}
+		s.Send(msg)
 	default:
+		s.typing()
 		s.Send(msg)
 	}
 }

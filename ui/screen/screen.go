@@ -80,6 +80,7 @@ type Screen struct {
 	asked    bool      // what the terminal is
 	answered bool      // all that was asked
 	lit      bool      // the background was told
+	follow   following // what may have become of it
 	able     Abilities // what the terminal said so far
 	told     Abilities // and what of it was passed on
 	returned time.Time // when others last gave the terminal back
@@ -173,6 +174,9 @@ func (s *Screen) leave(last bool) error {
 // owed is how long to wait for an answer that the terminal still owes us. The
 // caller holds mu.
 func (s *Screen) owed() time.Duration {
+	if s.follow.waiting && s.now().Sub(s.follow.asked) <= backgroundWait {
+		return answerWait
+	}
 	if !s.asked || s.answered || s.now().Sub(s.opened) > backgroundWait {
 		return 0
 	}

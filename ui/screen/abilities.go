@@ -146,6 +146,7 @@ func (s *Screen) learn(a answer) {
 	defer s.mu.Unlock()
 	a.tell(&s.able)
 	s.able.Answered = true
+	s.paint.heed(!s.able.Graphemes)
 	if _, last := a.(attributesAnswer); last {
 		s.answered = true
 	}

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,6 +21,13 @@ const tabStop = 8
 // and colours (SGR) go in: any other sequence or control character is left
 // out, so that nothing but the renderer ever drives the terminal.
 func parseLine(text string, width int, pen uv.Style) (uv.Line, uv.Style) {
+	return parseWary(text, width, pen, false)
+}
+
+// parseWary is parseLine for a terminal that may take characters of several code
+// points for narrower or wider than they are, if wary says so: what follows one is
+// then placed anew.
+func parseWary(text string, width int, pen uv.Style, wary bool) (uv.Line, uv.Style) {
 	line := uv.NewLine(width)
 	for x := 0; len(text) > 0; {
 		if x >= width { // only colours count from here on
@@ -54,7 +62,11 @@ func parseLine(text string, width int, pen uv.Style) (uv.Line, uv.Style) {
 		}
 		cluster, w := ansi.FirstGraphemeCluster(text, widths)
 		text = text[len(cluster):]
+		from := x
 		x = putCluster(line, x, cluster, w, pen)
+		if wary && from < width {
+			pin(line, from)
+		}
 	}
 	return line, pen
 }
@@ -105,6 +117,19 @@ func putCluster(line uv.Line, x int, cluster string, width int, pen uv.Style) in
 		}
 	}
 	return x
+}
+
+// pin has the cell at x put in its place whatever the terminal thinks of its width:
+// its cells are blanked before it, and the cursor goes behind it by column. Only
+// characters that are not as wide as their code points together need that.
+func pin(line uv.Line, x int) {
+	c := line.At(x)
+	if c == nil || c.Width < 1 || utf8.RuneCountInString(c.Content) < 2 || ansi.WcWidth.StringWidth(c.Content) == c.Width {
+		return
+	}
+	pinned := *c
+	pinned.Content = strings.Repeat(" ", c.Width) + fmt.Sprintf("\x1b[%dG%s\x1b[%dG", x+1, c.Content, x+c.Width+1)
+	line.Set(x, &pinned)
 }
 
 // drives tells of characters that act on the terminal or on the order of the

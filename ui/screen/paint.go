@@ -45,6 +45,7 @@ type painter struct {
 	seen, next    map[string]parsed
 	lines         []string
 	caret         caret
+	wary          bool // the terminal may measure characters in its own way
 	unsure        bool // others have written: colours and cursor may be anything
 }
 
@@ -69,6 +70,17 @@ func (p *painter) resize(width, height int) {
 	clear(p.seen)
 	p.term.Resize(p.width, p.height)
 	p.term.Erase()
+}
+
+// heed says whether the terminal may measure characters in its own way. Lines that
+// have such are drawn anew.
+func (p *painter) heed(wary bool) {
+	if wary == p.wary {
+		return
+	}
+	p.wary = wary
+	clear(p.seen)
+	clear(p.plain)
 }
 
 // invalidate forgets what the terminal shows: the next frame draws everything.
@@ -152,7 +164,7 @@ func (p *painter) fill() (changed int) {
 			}
 		}
 		if !known {
-			line.cells, line.pen = parseLine(text, p.width, pen)
+			line.cells, line.pen = parseWary(text, p.width, pen, p.wary)
 		}
 		if plain {
 			p.next[text] = line

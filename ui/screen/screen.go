@@ -116,6 +116,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	}
 	s := &Screen{log: o.Log, now: o.Now, tty: t, out: t, size: t.size, opened: o.Now(), done: make(chan struct{}), mouse: o.Mouse}
 	s.paint = newPainter(kind, fallbackWidth, fallbackHeight)
+	s.paint.heed(true)
 	ask := questions(kind, o.Getenv)
 	s.asked = ask != ""
 	if dark, known := background.FromEnv(o.Getenv("COLORFGBG")); known {

@@ -164,6 +164,7 @@ func (p *plain) run() (Exit, error) {
 		p.line(line)
 	}
 	p.close()
+	p.out.ended()
 	if err == nil {
 		err = errors.Join(p.out.err, p.readErr)
 	}

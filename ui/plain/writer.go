@@ -33,6 +33,13 @@ func (w *writer) raw(s string) {
 	w.n++
 }
 
+// ended ends the last line, if it is begun.
+func (w *writer) ended() {
+	if w.open {
+		w.raw("\n")
+	}
+}
+
 // line writes safe text on lines of its own.
 func (w *writer) line(s string) {
 	if w.open {

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"cairn/harness"
 	"cairn/ui/uitest"
 )
@@ -242,6 +240,56 @@ func TestAPasteOrADraftEndsTheSelection(t *testing.T) {
 			t.Errorf("still looking:\n%s", d.Screen())
 		}
 		d.Type("hello").Shows("> hello")
-		_ = tea.KeyMsg{}
 	})
+}
+
+// TestGoldenReading looks at each way of reading at every size.
+func TestGoldenReading(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		show func(d *uitest.Driver)
+	}{
+		{"select", func(d *uitest.Driver) { d.Press("tab", "k", "k") }},
+		{"select-fold", func(d *uitest.Driver) { d.Press("tab", "k", " ") }},
+		{"select-links", func(d *uitest.Driver) { d.Press("tab", "{", "{", "o") }},
+		{"find", func(d *uitest.Driver) { d.Press("tab", "/").Type("row").Press("enter").Wait(0).Press("N") }},
+		{"find-typing", func(d *uitest.Driver) { d.Press("tab", "/").Type("漢字 e\u0301 👩‍👩‍👧 مرحبا") }},
+		{"times", func(d *uitest.Driver) { d.Type("/time").Press("enter").Press("tab", "k", "k") }},
+	} {
+		for _, s := range [][2]int{{40, 10}, {80, 24}, {120, 40}, {200, 60}} {
+			name := fmt.Sprintf("%s-%dx%d", c.name, s[0], s[1])
+			t.Run(name, func(t *testing.T) {
+				in(t, func(t *testing.T, w *uitest.World) {
+					manyScripts(w)
+					d := w.Open("many", s[0], s[1])
+					c.show(d)
+					golden(t, name, strings.Join(d.Lines(), "\n")+"\n")
+				})
+			})
+		}
+	}
+}
+
+// manyScripts is a conversation in several scripts, with links, a tool and a paste.
+func manyScripts(w *uitest.World) {
+	at := time.Now()
+	call := harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "k1", Name: "search", Input: []byte(`{"query":"row"}`)}}
+	messages := []harness.Message{
+		harness.UserText("Compare https://example.org/row_(a)?q=漢字 with mailto:ada@example.org, مرحبا."),
+		{Role: harness.RoleAssistant, Parts: []harness.Part{
+			{Kind: harness.PartText, Text: "I look for the **row** first. 👩‍👩‍👧 🇩🇪 e\u0301\n"}, call,
+		}, Usage: &harness.Usage{Input: 10, Output: 20}},
+		{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "k1", Name: "search", Text: "row.go:1\nrow_test.go:2"}}}},
+		{Role: harness.RoleAssistant, Parts: []harness.Part{
+			{Kind: harness.PartText, Text: "Each row has a name:\n\n```go\nfunc row() {}\n```\n\nand 模板之後模板之後模板之後模板之後模板之後 in a row."},
+		}, Usage: &harness.Usage{Input: 10, Output: 312}},
+		harness.UserText(strings.TrimSuffix(strings.Repeat("a row of a log\n", 50), "\n")),
+		harness.AssistantText("That is a long one."),
+	}
+	var records []harness.Record
+	for i := range messages {
+		at = at.Add(2300 * time.Millisecond)
+		records = append(records, harness.Record{Kind: harness.RecordMessage, Message: &messages[i], At: at, Run: harness.RunID(fmt.Sprint("r", i/4))})
+	}
+	w.Import(harness.Session{ID: "many", Title: "Many scripts", TitleBy: harness.TitleByUser, Created: at, Updated: at}, records)
 }

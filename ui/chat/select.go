@@ -137,6 +137,10 @@ func (m Model) selectKeys() []render.Binding {
 	if pin == "" {
 		pin = words
 	}
+	match := 0 // the footer leads with what goes from match to match
+	if m.sel.find.query.On() {
+		match = 1
+	}
 	return []render.Binding{
 		b(actSelNext, "next message", 0, "", "j", "down"),
 		b(actSelPrev, "message before", 0, "", "k", "up"),
@@ -158,8 +162,8 @@ func (m Model) selectKeys() []render.Binding {
 		b(actSelPin, "pin, or free it", 12, pin, "p"),
 		b(actSelTimes, "times", 13, "", "t"),
 		b(actSelFind, "find", 5, "", "/"),
-		b(actSelNextHit, "next match", 0, hits, "n"),
-		b(actSelPrevHit, "match before", 0, hits, "N"),
+		b(actSelNextHit, "next match", match, hits, "n"),
+		b(actSelPrevHit, "match before", match, hits, "N"),
 		b(actSelStay, "write, staying here", 0, "", "enter", "tab", "i", "q"),
 		b(actSelBack, "back", 4, "", "esc"),
 	}

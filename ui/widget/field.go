@@ -31,10 +31,12 @@ type Field struct {
 	top           int // area: byte offset of a row start, near the first row on screen
 	goal          int // column that moves by row aim at, -1 for none
 
-	cut     string // what ctrl+y brings back
-	cutting bool   // the last key cut: the next cut adds to it
-	typing  bool   // the last key typed: the next one belongs to the same undo
+	ring    []string // what was cut, the newest last
+	yank    yank     // what the last key pasted of it
+	cutting bool     // the last key cut: the next cut adds to it
+	typing  bool     // the last key typed: the next one belongs to the same undo
 	undo    []state
+	redo    []state
 }
 
 // state is what undo returns to.
@@ -70,7 +72,7 @@ func (f Field) Cursor() int { return f.at }
 func (f Field) Set(text string) Field {
 	f.text = f.legal(text)
 	f.at, f.top = len(f.text), 0
-	f.undo, f.goal, f.cutting, f.typing = nil, -1, false, false
+	f.undo, f.redo, f.goal, f.cutting, f.typing = nil, nil, -1, false, false
 	return f.scroll()
 }
 
@@ -132,7 +134,7 @@ func (f Field) insert(text string, typed bool) Field {
 // other are one step.
 func (f Field) remember(typed bool) Field {
 	joined := typed && f.typing
-	f.typing = typed
+	f.typing, f.redo = typed, nil
 	if joined {
 		return f
 	}
@@ -155,6 +157,7 @@ func (f Field) Undo() (Field, bool) {
 		return f, false
 	}
 	last := f.undo[len(f.undo)-1]
+	f.redo = append(f.redo[:len(f.redo):len(f.redo)], state{f.text, f.at})
 	f.undo = f.undo[:len(f.undo)-1]
 	f.text, f.at = last.text, last.at
 	f.goal, f.cutting, f.typing = -1, false, false
@@ -204,7 +207,14 @@ func (f Field) key(k tea.KeyMsg) (Field, bool) {
 		return f.insert(" ", true), true
 	}
 	name := k.String()
+	if name != "ctrl+y" && name != "alt+y" {
+		f.yank = yank{}
+	}
 	if g, used := f.edit(name); used {
+		return g, true
+	}
+	if g, used := f.rework(name); used {
+		g.cutting, g.typing = false, false
 		return g, true
 	}
 	g, used := f.move(name)
@@ -238,11 +248,6 @@ func (f Field) edit(name string) (Field, bool) {
 		return f.kill(f.lineStart(f.at), f.at, true), true
 	case "ctrl+k":
 		return f.killToEnd(), true
-	case "ctrl+y":
-		return f.insert(f.cut, false), true
-	case "ctrl+_":
-		g, _ := f.Undo()
-		return g, true
 	default:
 		return f, false
 	}
@@ -254,16 +259,17 @@ func (f Field) kill(from, to int, before bool) Field {
 	if from >= to {
 		return f
 	}
-	cut := f.text[from:to]
+	cut, n := f.text[from:to], len(f.ring)
 	switch {
-	case !f.cutting:
+	case !f.cutting || n == 0:
+		f.ring = append(f.ring[max(n-maxRing+1, 0):n:n], cut)
 	case before:
-		cut += f.cut
+		f.ring = append(f.ring[:n-1:n-1], cut+f.ring[n-1])
 	default:
-		cut = f.cut + cut
+		f.ring = append(f.ring[:n-1:n-1], f.ring[n-1]+cut)
 	}
 	f = f.delete(from, to)
-	f.cut, f.cutting = cut, true
+	f.cutting = true
 	return f
 }
 

@@ -240,6 +240,7 @@ func onlyColours(view string) bool {
 // TestNothingFromOutsideDrivesTheTerminal puts hostile text wherever text comes in,
 // and shows it all: what is written holds our own sequences and text, and no more.
 func TestNothingFromOutsideDrivesTheTerminal(t *testing.T) {
+	t.Parallel()
 	for name, bad := range hostileTexts() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

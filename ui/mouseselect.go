@@ -66,6 +66,7 @@ func (s selection) ends() (from, to cell) {
 	switch s.unit {
 	case unitLine:
 		from.x, to.x = 0, 1<<20
+	case unitCell:
 	case unitWord:
 		from.x, _ = word(s.rows[from.y], from.x)
 		_, to.x = word(s.rows[to.y], to.x)

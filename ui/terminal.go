@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -25,6 +26,11 @@ type terminal struct {
 // learn takes what the terminal said of itself.
 func (m Model) learn(able screen.Abilities) (tea.Model, tea.Cmd) {
 	m.term.able = able
+	m.chat = m.chat.ShiftEnter(able.ShiftEnter())
+	m.parked = slices.Clone(m.parked)
+	for i := range m.parked {
+		m.parked[i] = m.parked[i].ShiftEnter(able.ShiftEnter())
+	}
 	return m, nil
 }
 

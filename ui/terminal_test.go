@@ -42,3 +42,12 @@ func TestKeysOpensTheHelpAndTheTestOfKeys(t *testing.T) {
 		}
 	})
 }
+
+func TestTheKeyForANewLineIsTheOneThatThisTerminalSends(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Open("new", 120, 40)
+		d.Send(screen.AbilitiesMsg{Answered: true}).Press("f1").Shows("ctrl+j alt+enter")
+		d.Press("esc").Send(screen.AbilitiesMsg{Answered: true, KittyKeys: true}).Press("f1").Shows("shift+enter ctrl+j")
+		d.Press("esc", "ctrl+n").Wait(time.Second).Press("f1").Shows("shift+enter ctrl+j")
+	})
+}

@@ -211,7 +211,7 @@ func (m Model) open(o chat.Open) Model {
 	m.serial++
 	o.Number = m.serial
 	m.front = frontChat
-	m.chat = chat.New(m.ctx, m.chatDeps(), o)
+	m.chat = chat.New(m.ctx, m.chatDeps(), o).ShiftEnter(m.term.able.ShiftEnter())
 	return m
 }
 

@@ -276,7 +276,7 @@ func visible(bytes string) string {
 		text = ""
 	}
 	for _, r := range bytes {
-		name := ""
+		var name string
 		switch {
 		case r == 0x1b:
 			name = "ESC"

@@ -38,6 +38,10 @@ type Abilities struct {
 	Clipboard bool
 }
 
+// ShiftEnter reports whether shift+enter is known to arrive as another key than
+// enter.
+func (a Abilities) ShiftEnter() bool { return a.KittyKeys || a.ModifyOther }
+
 // AbilitiesMsg tells what the terminal said of itself so far. It comes when an
 // answer changed what is known, and never from a terminal that does not answer.
 type AbilitiesMsg Abilities

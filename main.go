@@ -41,6 +41,7 @@ import (
 	"cairn/ui/cli/parts"
 	"cairn/ui/overlay"
 	"cairn/ui/picker"
+	"cairn/ui/render"
 	"cairn/ui/runs"
 	"cairn/ui/screen"
 )
@@ -72,7 +73,7 @@ func main() {
 		Models: func(_ context.Context, setup cli.Setup) (cli.Models, error) {
 			return cli.NewModels(p.Environment(setup)), nil
 		},
-		Chat: p.openChat, Plain: p.openPlain, Keyring: keyring.System, Themes: themes.Names, Actions: actions, Tools: standard.Names,
+		Chat: p.openChat, Plain: p.openPlain, Keyring: keyring.System, Themes: themes.Names, Actions: actions, Bindings: bindings, Tools: standard.Names,
 		OpenJobs: p.Jobs, ProbeEngine: p.Probe,
 		NewWorker: func(ctx context.Context, setup cli.Setup, w cli.WorkerSetup) (cli.Worker, error) {
 			return p.worker(ctx, setup, w)
@@ -388,11 +389,15 @@ func theme(c cli.ChatSetup, dark bool) *themes.Theme {
 	return c.Design.Theme(dark, c.Look)
 }
 
+// bindings are the actions that keys can be given to, with their keys.
+func bindings() []render.Binding {
+	return slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ThemeActions(), overlay.ContextActions(), overlay.PagerActions(), overlay.WelcomeActions(), chat.SelectActions())
+}
+
 // actions are the names of the actions that keys can be given to.
 func actions() []string {
-	bindings := slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ThemeActions(), overlay.ContextActions(), overlay.PagerActions(), overlay.WelcomeActions())
 	var names []string
-	for _, b := range append(bindings, chat.SelectActions()...) {
+	for _, b := range bindings() {
 		names = append(names, b.Action)
 	}
 	return names

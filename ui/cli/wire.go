@@ -16,6 +16,7 @@ import (
 	"cairn/themes"
 	"cairn/ui/cli/keyring"
 	"cairn/ui/overlay"
+	"cairn/ui/render"
 )
 
 // Wire is what the program is made of, handed in by main. Each function is
@@ -87,6 +88,9 @@ type Wire struct {
 	// Actions are the names of the actions that keys can be given to; nil means
 	// that any name is taken.
 	Actions func() []string
+	// Bindings are the actions with their keys and what they do, for the manual; nil
+	// leaves them out.
+	Bindings func() []render.Binding
 	// Tools are the names of the tools that a start has, whatever is switched
 	// off; nil means that rules may name any.
 	Tools func() []string

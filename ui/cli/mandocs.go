@@ -1,0 +1,57 @@
+package cli
+
+// keyDoc is a key of the configuration, or one below a table, in words.
+type keyDoc struct{ key, value, text string }
+
+// configDocs are all keys of the configuration, in the order of the manual.
+func configDocs() []keyDoc {
+	return []keyDoc{
+		{"model", "text", "the model of new sessions, PROVIDER/NAME; without it the default of the first key found, a local server, or the built-in model"},
+		{"system", "text", "the system prompt"},
+		{"system_file", "path", "the file whose text is the system prompt; relative to the configuration file"},
+		{"fallback", "list", "models that stand in for one that fails, in order"},
+		{"theme", "text", "the name of a theme, or auto, which follows the terminal's background; see: cairn themes"},
+		{"ascii", "true or false", "draw ornaments in ASCII"},
+		{"plain", "true or false", "open the linear chat, for screen readers"},
+		{"welcome", "true or false", "let the very first start tell what was found"},
+		{"mouse", "true or false", "use the mouse; false leaves it to the terminal"},
+		{"mouse.wheel", "true or false", "scroll with the wheel"},
+		{"mouse.select", "true or false", "mark text with the mouse"},
+		{"mouse.copy", "true or false", "copy what is marked at once"},
+		{"notify", "text", "how a person who looks elsewhere is told that a long turn has ended"},
+		{"notify_after", "time", "how long a turn must have taken for that"},
+		{"no_memory", "true or false", "neither read nor write facts and notes"},
+		{"memory.distill", "text", "what becomes of what the model finds worth keeping after a turn: auto, ask or off"},
+		{"memory.recall_tokens", "number", "how many tokens of a request recalled facts, notes and messages may take"},
+		{"chat.title", "text", "who gives a conversation its title: model, or words for its first words"},
+		{"chat.still", "time", "for how long nobody may have typed before a question takes keys"},
+		{"chat.fold_pastes", "true or false", "show a long paste as one line; all of it is sent"},
+		{"chat.side_panel", "true or false", "show a panel beside the conversation where there is room"},
+		{"spending.session", "number", "what the calls of a session may cost, in USD; 0 is no limit"},
+		{"spending.day", "number", "what the calls of a day may cost, in USD; 0 is no limit"},
+		{"engine", "text", "what keeps runs: bbolt, sqlite:PATH, postgres://HOST/DATABASE or temporal://HOST:PORT/NAMESPACE"},
+		{"drive", "text", "who drives runs that are kept elsewhere: here or workers"},
+		{"worker.any_host", "true or false", "let any machine drive runs whose tools work on one"},
+		{"worker.lease", "time", "how long a driver that is not heard of keeps its run"},
+		{"dir", "path", "where the store is"},
+		{"providers.NAME.kind", "text", "the wire of a provider, such as openai"},
+		{"providers.NAME.base_url", "text", "its address"},
+		{"providers.NAME.api_key", "text", "its key; not used if others can read the file. A variable such as OPENAI_API_KEY is better"},
+		{"models.NAME.window", "number", "the context window of a model, in tokens"},
+		{"models.NAME.max_output", "number", "the longest answer of a model, in tokens"},
+		{"models.NAME.input_price", "number", "what a million tokens of input cost, in USD"},
+		{"models.NAME.output_price", "number", "what a million tokens of output cost, in USD"},
+		{"models.NAME.images", "true or false", "whether it is given images"},
+		{"models.NAME.documents", "true or false", "whether it is given PDF documents"},
+		{"keys.ACTION", "key or list", "the keys of an action; an empty list leaves it without one. See cairn-keys(7)"},
+		{"permissions.allow", "list", "rules for calls of tools that run without asking; see: cairn help rules"},
+		{"permissions.ask", "list", "rules for calls that are asked"},
+		{"permissions.deny", "list", "rules for calls that are denied"},
+		{"permissions.approve", "text", "what becomes of what no rule speaks of: ask, never or all"},
+		{"tools.roots", "list", "further directories that tools may read and write"},
+		{"tools.env", "list", "variables that commands of the model get to see"},
+		{"tools.private_addresses", "true or false", "let pages be fetched from addresses of the local network"},
+		{"tools.command_timeout", "time", "how long a command of the model may take"},
+		{"tools.off", "list", "tools that the model does not get"},
+	}
+}

@@ -175,3 +175,66 @@ func opened(b *testing.B, n int, pieces []string) *loop {
 	})
 	return l
 }
+
+// BenchmarkSelect moves the selection from message to message, in a session of which
+// all messages are loaded.
+func BenchmarkSelect(b *testing.B) {
+	benchKeys(b, []tea.KeyMsg{{Type: tea.KeyRunes, Runes: []rune{'k'}}, {Type: tea.KeyRunes, Runes: []rune{'j'}}})
+}
+
+// BenchmarkScroll scrolls by pages in such a session.
+func BenchmarkScroll(b *testing.B) {
+	benchKeys(b, []tea.KeyMsg{{Type: tea.KeyPgUp}, {Type: tea.KeyPgDown}})
+}
+
+// BenchmarkNextMatch goes from match to match in such a session.
+func BenchmarkNextMatch(b *testing.B) {
+	n, prev := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{'n'}}, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{'N'}}
+	benchKeys(b, []tea.KeyMsg{prev, prev, n, n}, "find")
+}
+
+// benchKeys presses keys in the middle of sessions of 100 and 10,000 messages.
+func benchKeys(b *testing.B, keys []tea.KeyMsg, find ...string) {
+	b.Helper()
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
+			l := opened(b, n, nil)
+			l.send(tea.KeyMsg{Type: tea.KeyHome})
+			l.until(func(v string) bool { return strings.Contains(v, "message number 0 ") })
+			if find != nil {
+				for _, r := range "/find number" {
+					l.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+				}
+				l.send(tea.KeyMsg{Type: tea.KeyEnter})
+				l.until(func(v string) bool { return strings.Contains(v, fmt.Sprint(" of ", n)) })
+			} else {
+				l.send(tea.KeyMsg{Type: tea.KeyTab})
+			}
+			for range 10 { // away from the beginning
+				l.send(tea.KeyMsg{Type: tea.KeyPgDown})
+			}
+			for i := 0; b.Loop(); i++ {
+				l.m, _ = l.m.Update(keys[i%len(keys)])
+				_ = l.m.View()
+			}
+		})
+	}
+}
+
+// BenchmarkFind looks for words in sessions of so many messages, until all matches
+// are counted.
+func BenchmarkFind(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
+			l := opened(b, n, nil)
+			for b.Loop() {
+				for _, r := range "/find number 7" {
+					l.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+				}
+				l.send(tea.KeyMsg{Type: tea.KeyEnter})
+				l.until(func(v string) bool { return strings.Contains(v, " of ") && !strings.Contains(v, "so far") })
+				l.send(tea.KeyMsg{Type: tea.KeyEsc})
+			}
+		})
+	}
+}

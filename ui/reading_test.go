@@ -293,3 +293,69 @@ func manyScripts(w *uitest.World) {
 	}
 	w.Import(harness.Session{ID: "many", Title: "Many scripts", TitleBy: harness.TitleByUser, Created: at, Updated: at}, records)
 }
+
+// What is read stays where it is, whatever comes above and below it, gets another
+// width or is unfolded.
+func TestTheLineThatIsReadStaysAtTheTop(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		texts := make([]string, 400)
+		for i := range texts {
+			texts[i] = strings.TrimSpace(strings.Repeat(fmt.Sprintf("words of message %d that go on ", i+1), 9))
+		}
+		w.Tell("talk", "Our talk", time.Now(), texts...)
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("line of text\n\n", 20), "\n\n")...))
+		d := w.Open("talk", 80, 24)
+		d.Type("go").Press("enter").Wait(time.Second)
+		for range 9 {
+			d.Press("pgup")
+		}
+		top := func() string { return strings.Join(d.Lines()[2:19], "\n") }
+		before := top()
+		word := strings.Fields(d.Lines()[3])
+		d.Wait(20 * time.Second).Shows("new lines")
+		if got := top(); got != before {
+			t.Fatalf("new text moved it:\n%s\nfrom\n%s", got, before)
+		}
+		for _, width := range []int{40, 120, 60, 200, 80} {
+			d.Resize(width, 24)
+			for _, f := range word[:2] {
+				if !strings.Contains(strings.Join(d.Lines()[2:6], " "), f) {
+					t.Errorf("at %d columns the top has no %q:\n%s", width, f, top())
+				}
+			}
+		}
+		if got := top(); got != before {
+			t.Errorf("going back to the first width moved it:\n%s\nfrom\n%s", got, before)
+		}
+		d.Press("ctrl+o").Press("ctrl+o")
+		if got := top(); got != before {
+			t.Errorf("details on and off moved it:\n%s\nfrom\n%s", got, before)
+		}
+	})
+}
+
+func TestAVeryLongWordIsSeenToItsEndAtEveryWidth(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		long := strings.Repeat("x", 494) + "theEnd"
+		w.Tell("talk", "Our talk", time.Now(), "one", "two", "three", "four", long)
+		d := w.Open("talk", 80, 24)
+		for _, width := range []int{80, 40, 120, 40, 80} {
+			d.Resize(width, 24).Shows("theEnd", "> write").Hides("End to follow")
+		}
+		d.Press("pgup", "end").Shows("theEnd").Press("tab", "y").Shows("copied your message")
+		if clip(t, d) != long {
+			t.Error("it was not copied whole")
+		}
+	})
+}
+
+func TestALargeCopyOffersAFile(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "one", strings.Repeat("a long answer ", 6_000))
+		d := w.Open("talk", 100, 24)
+		d.Press("tab", "y").Shows("sent the answer", "to the terminal", "/export writes the chat")
+		if len(clip(t, d)) < 80_000 {
+			t.Error("it was not sent whole")
+		}
+	})
+}

@@ -156,6 +156,8 @@ type lists struct {
 	picker  picker.Model
 	browser browser.Model
 	runs    runs.Model
+	// chosen are the items of the palette that were chosen, the last first.
+	chosen []string
 }
 
 // ending is what is known of the program's end.
@@ -231,6 +233,7 @@ func chatDeps(d Deps) chat.Deps {
 		SidePanel: d.SidePanel, KeepPastes: d.KeepPastes,
 		Plan: d.Plan, Compact: d.Compact, Picture: d.Picture, Artifact: d.Artifact, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
+	deps.Browse = localOpener(d.Getenv)
 	if d.Facts != nil {
 		deps.Facts = d.Facts
 	}

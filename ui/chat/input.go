@@ -90,6 +90,9 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 	if next, cmd, want, ok := m.readDo(action, key); ok {
 		return next, cmd, want
 	}
+	if next, cmd, want, ok := m.writeDo(action); ok {
+		return next, cmd, want
+	}
 	if strings.HasPrefix(action, "edit.") {
 		m, cmd := m.edit(action)
 		return m, cmd, Intent{}
@@ -103,39 +106,14 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		return m, cmd, Intent{}
 	}
 	switch action {
-	case actSend:
-		return m.enter()
 	case actBreak:
 		return m.interrupt()
 	case actEOF, actQuit:
 		return m.quit()
-	case actSide:
-		m, cmd = m.toggleSide()
-	case actCopy:
-		return m.copied("")
-	case actExport:
-		m, cmd = m.export("")
-	case actEditor:
-		return m, nil, Intent{Kind: WantEdit, Text: m.box.Text()}
 	case actStop:
 		m, cmd = m.escape()
-	case actNewline:
-		m.box = m.box.Insert("\n")
-		m.draft.version++
-	case actUnqueue:
-		m = m.unqueue()
-	case actSearch:
-		m, cmd = m.openRecall()
 	case actTake:
 		m, cmd = m.takeOver()
-	case actUnfold:
-		if next, ok := m.box.Unfold(); ok {
-			m.box = next
-		} else {
-			m.notice = "nothing here unfolds: no folded paste is at the caret, or it is too large for the box; the editor takes any"
-		}
-	case actComplete:
-		m = m.complete()
 	case actContinue, actRetry, actDrop:
 		m, cmd = m.offer(action, key)
 	case actHere:

@@ -111,14 +111,7 @@ func (m Model) Bindings() []render.Binding {
 		}
 		return why
 	}
-	own := []render.Binding{
-		b(actSend, "send (queue if busy)", "Writing", 0, "", "enter"),
-		b(actNewline, "new line; also \\ before enter", "Writing", 0, "", m.newlineKeys()...),
-		b(actSearch, "search prompts", "Writing", 0, "", "ctrl+r"),
-		b(actEditor, "write in $EDITOR", "Writing", 0, "", "ctrl+g", "ctrl+x e", "ctrl+x ctrl+e"),
-		b(actUnfold, "unfold a paste", "Writing", 0, when(!m.box.Empty(), "the box is empty"), "ctrl+x s"),
-		b(actDetach, "take out the last file", "Writing", 0, when(m.tray.Any(), "no file is attached"), "ctrl+x d"),
-		b(actComplete, "complete a command", "Writing", 0, when(m.box.Starts("/"), "no command is typed"), "tab"),
+	own := append(m.writingKeys(), []render.Binding{
 		b(actUnqueue, "take back queued; again: all of it", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
 		b(actStop, "twice: stop, keep the text", "Running", 0, "", "esc"),
 		b(actBreak, "stop now; clear the box; twice: quit", "Running", 0, "", "ctrl+c"),
@@ -166,7 +159,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actMouse, "mouse for the terminal, or cairn", "Going places", 0, "", "ctrl+x o"),
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 		b(actFind, "find words", "Reading", 0, "", "ctrl+x S"),
-	}
+	}...)
 	own = rebind(m.withFileKeys(append(own, compose.Bindings()...)), m.deps.Keys)
 	if m.sel.on {
 		return m.readKeys(own)

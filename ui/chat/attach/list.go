@@ -160,7 +160,7 @@ func (t Tray) listOthers(ctx context.Context) Work {
 	n, others := t.list.asked, t.files.Others
 	return func() Done {
 		found, err := others(ctx)
-		return func(t Tray) (Tray, []Work) { //nolint:contextcheck // what follows ends with the tray
+		return func(t Tray) (Tray, []Work) {
 			if n != t.list.asked || !t.list.on {
 				return t, nil
 			}
@@ -171,7 +171,7 @@ func (t Tray) listOthers(ctx context.Context) Work {
 				return t, nil
 			}
 			_, name := split(t.list.typed.Path)
-			return t.rank(name)
+			return t.rank(name) //nolint:contextcheck // what follows ends with the tray
 		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 const (
 	// Width is how wide it is, in cells, without the bar before it.
 	Width = 32
-	// LeastWidth and LeastHeight are the screen that it needs.
-	LeastWidth, LeastHeight = 110, 28
+	// LeastWidth and LeastHeight are the screen that it needs, in cells.
+	LeastWidth  = 110
+	LeastHeight = 28
 	// barWidth is that of the bar that shows an amount.
 	barWidth = 20
 )

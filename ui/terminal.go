@@ -34,9 +34,14 @@ func (m Model) learn(able screen.Abilities) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// looked takes whether the person looks at this terminal.
+// looked takes whether the person looks at this terminal. When they come back all
+// of it is drawn anew: others may have written to it meanwhile.
 func (m Model) looked(in bool) (tea.Model, tea.Cmd) {
+	back := in && m.term.away
 	m.term.away = !in
+	if back {
+		return m, screen.Redraw
+	}
 	return m, nil
 }
 

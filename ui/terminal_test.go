@@ -51,3 +51,16 @@ func TestTheKeyForANewLineIsTheOneThatThisTerminalSends(t *testing.T) {
 		d.Press("esc", "ctrl+n").Wait(time.Second).Press("f1").Shows("shift+enter ctrl+j")
 	})
 }
+
+func TestAllIsDrawnAnewForWhoComesBack(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		m := w.Open("new", 80, 24).Model()
+		for i, c := range []struct{ in, redraws bool }{{true, false}, {false, false}, {true, true}, {true, false}} {
+			next, cmd := m.Update(screen.FocusMsg{In: c.in})
+			if redraws := cmd != nil && cmd() == screen.Redraw(); redraws != c.redraws {
+				t.Errorf("report %d redraws: %t", i, redraws)
+			}
+			m = next
+		}
+	})
+}

@@ -30,9 +30,9 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 		if err := chat.LeaveRun(ctx, p.Chat, id); err != nil {
 			p.trouble(err)
 		}
-	case p.shows(line): //nolint:contextcheck // none of these changes the session
+	case p.shows(line):
 	case strings.HasPrefix(line, "/queue "):
-		p.queued(strings.TrimSpace(strings.TrimPrefix(line, "/queue"))) //nolint:contextcheck // as above
+		p.queued(strings.TrimSpace(strings.TrimPrefix(line, "/queue")))
 	default:
 		p.later(line)
 	}

@@ -290,7 +290,8 @@ func (k *keeper) drop(i int) {
 
 // restore brings a fact or note back.
 func (k *keeper) restore(id string) {
-	said, err := id, error(nil)
+	said := id
+	var err error
 	if k.notes {
 		_, err = k.Chat.Notes.Restore(k.ctx, id)
 	} else {

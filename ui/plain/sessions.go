@@ -30,7 +30,7 @@ type picker struct {
 
 // sessions lists the sessions that have the words, and asks what to do.
 func (p *plain) sessions(words string) {
-	if p.Extra.Sessions == nil {
+	if p.Sessions == nil {
 		p.say("list them with: cairn sessions; open one with: cairn -s ID")
 		return
 	}
@@ -43,7 +43,7 @@ func (p *plain) sessions(words string) {
 
 // read reads the list and writes its beginning.
 func (k *picker) read() bool {
-	found, err := k.Extra.Sessions.List(k.ctx, k.filter)
+	found, err := k.Sessions.List(k.ctx, k.filter)
 	if err != nil {
 		k.trouble(fmt.Errorf("list the sessions: %w", err))
 		return false
@@ -91,8 +91,7 @@ func (k *picker) describe(i int) string {
 
 // do does what was typed at the list.
 func (k *picker) do(w wish) (done bool) {
-	switch {
-	case w.n == 0:
+	if w.n == 0 {
 		return k.whole(w)
 	}
 	i, ok := k.meantOf(w, len(k.found))
@@ -163,7 +162,7 @@ func (k *picker) whole(w wish) (done bool) {
 
 // restore brings a session back from the trash.
 func (k *picker) restore(s harness.Session) {
-	if err := k.Extra.Sessions.Restore(k.ctx, s.ID); err != nil {
+	if err := k.Sessions.Restore(k.ctx, s.ID); err != nil {
 		k.trouble(fmt.Errorf("restore session %s: %w", s.ID, err))
 		return
 	}
@@ -199,7 +198,7 @@ func (k *picker) retitle(i int, name string) {
 
 // edit changes the description of the session on a line.
 func (k *picker) edit(i int, e harness.SessionEdit, said string) {
-	s, err := k.Extra.Sessions.Edit(k.ctx, k.found[i].ID, e)
+	s, err := k.Sessions.Edit(k.ctx, k.found[i].ID, e)
 	if err != nil {
 		k.trouble(fmt.Errorf("edit session %s: %w", k.found[i].ID, err))
 		return
@@ -217,7 +216,7 @@ func (k *picker) forkOf(s harness.Session) (done bool) {
 		k.say("its answer is unfinished; open it, and /fork 2 in it forks earlier")
 		return false
 	}
-	f, err := k.Extra.Sessions.Fork(k.ctx, s.ID, harness.Origin{}, harness.Session{})
+	f, err := k.Sessions.Fork(k.ctx, s.ID, harness.Origin{}, harness.Session{})
 	if err != nil {
 		k.trouble(fmt.Errorf("fork session %s: %w", s.ID, err))
 		return false
@@ -250,7 +249,7 @@ func (k *picker) remove(i int) {
 		k.say("it is open in " + s.Owner.String() + ": close it there first")
 		return
 	}
-	if err := k.Extra.Sessions.Delete(k.ctx, s.ID); err != nil && !errors.Is(err, harness.ErrNotFound) {
+	if err := k.Sessions.Delete(k.ctx, s.ID); err != nil && !errors.Is(err, harness.ErrNotFound) {
 		k.trouble(fmt.Errorf("delete session %s: %w", s.ID, err))
 		return
 	}

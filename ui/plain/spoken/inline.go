@@ -61,17 +61,7 @@ func span(text string, prev rune, whole bool) (said string, n int, open bool) {
 		}
 		return mark, len(mark), open
 	case '!':
-		if len(text) == 1 {
-			return "!", 1, open
-		}
-		if text[1] == '[' {
-			if name, to, n, more := link(near[1:], open); n > 0 {
-				return "image: " + name + " (" + to + ")", n + 1, false
-			} else if more {
-				return "", 0, true
-			}
-			return "!", 1, false
-		}
+		return image(near, open)
 	case '[':
 		name, to, n, more := link(near, open)
 		switch {
@@ -96,6 +86,24 @@ func span(text string, prev rune, whole bool) (said string, n int, open bool) {
 	}
 	_, n = utf8.DecodeRuneInString(text)
 	return text[:n], n, false
+}
+
+// image is span of a text that begins as an image does.
+func image(near string, open bool) (said string, n int, more bool) {
+	switch {
+	case len(near) == 1:
+		return "!", 1, open
+	case near[1] != '[':
+		return "!", 1, false
+	}
+	name, to, n, more := link(near[1:], open)
+	switch {
+	case more:
+		return "", 0, true
+	case n > 0:
+		return "image: " + name + " (" + to + ")", n + 1, false
+	}
+	return "!", 1, false
 }
 
 // code is where in a text a mark of backquotes stands alone, -1 if nowhere.

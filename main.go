@@ -305,7 +305,7 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 		HelpNotes: c.Places(),
 		Theme:     func(dark bool) *themes.Theme { return theme(c, dark) },
 		Save:      c.Save, ThemeName: c.Theme, Themes: func(context.Context) []overlay.ThemeChoice { return parts.Themes(c) },
-		Config: p.settle(c), Files: p.files(c), Doctor: c.Doctor, Welcome: c.Welcome, SidePanel: c.Setup.Config.SidePanel(), KeepPastes: c.Setup.Config.KeepPastes(),
+		Config: p.settle(c), Models: p.Models(c.Setup), Files: p.files(c), Doctor: c.Doctor, Welcome: c.Welcome, SidePanel: c.Setup.Config.SidePanel(), KeepPastes: c.Setup.Config.KeepPastes(),
 		PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
 	}
 	condensing(&d, p.Condenser(c, native(c.Store), set), c.Store)
@@ -391,7 +391,7 @@ func theme(c cli.ChatSetup, dark bool) *themes.Theme {
 
 // bindings are the actions that keys can be given to, with their keys.
 func bindings() []render.Binding {
-	return slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.UsageActions(), overlay.ThemeActions(), overlay.ContextActions(), overlay.PagerActions(), overlay.WelcomeActions(), chat.SelectActions())
+	return slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.PaletteActions(), overlay.ModelsActions(), overlay.UsageActions(), overlay.ThemeActions(), overlay.ContextActions(), overlay.PagerActions(), overlay.WelcomeActions(), chat.SelectActions())
 }
 
 // actions are the names of the actions that keys can be given to.

@@ -53,6 +53,8 @@ func (m Model) toFront(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return m.openHelp(), nil
 		case key.Type == tea.KeyCtrlC && (m.layers.title() == overlay.Help{}.Title() || len(m.layers) == 0 && m.front == frontPicker):
 			msg = tea.KeyMsg{Type: tea.KeyEscape} // there is nothing to stop
+		case m.asksPalette(key):
+			return m.openPalette("")
 		}
 	}
 	if len(m.layers) > 0 {

@@ -116,15 +116,20 @@ func (m Model) grant(want overlay.Intent) (tea.Model, tea.Cmd) {
 	case overlay.Say:
 		m.chat = m.chat.Say(want.Text)
 	case overlay.Act:
-		return m.chatDoes(m.chat.Act(want.Action))
+		return m.act(want.Action)
 	case overlay.Command:
+		m.front = frontChat
 		return m.chatDoes(m.chat.Command(want.Text, want.Fill))
+	case overlay.Chosen:
+		return m.chosen(want)
+	case overlay.PickModel:
+		return m.openModels(want.Name)
 	case overlay.KeysTested:
 		return m, screen.Listen(false)
 	case overlay.UseTheme:
 		return m.useTheme(want)
 	case overlay.UseModel:
-		return m.chatDoes(m.chat.Command("/model "+want.Name, false))
+		return m.useModel(want)
 	}
 	return m, nil
 }

@@ -89,6 +89,10 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m, cmd
 	case chat.WantPermissions:
 		return m.openPermissions()
+	case chat.WantPalette:
+		return m.openPalette(want.Text)
+	case chat.WantModels:
+		return m.openModels("")
 	case chat.WantUsage:
 		return m.openUsage()
 	case chat.WantOpen:

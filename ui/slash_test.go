@@ -30,7 +30,7 @@ func TestSlashCommands(t *testing.T) {
 		{"new", "/new", []string{"New chat"}},
 		{"copy of a block that is not there", "/copy 3", []string{"the last answer has 1 code block"}},
 		{"completion", "/remem", []string{"/remember TEXT save a fact"}},
-		{"completion", "/model test", []string{"/model [PROVIDER/NAME] show or change"}},
+		{"completion", "/model test", []string{"/model [PROVIDER/NAME] choose a model"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, func(t *testing.T, w *uitest.World) {

@@ -90,6 +90,9 @@ type Deps struct {
 	// Save sets a key of the person's configuration, such as "theme", for the
 	// starts to come. Its errors are sentences. Nil means that nothing is kept.
 	Save func(ctx context.Context, key, value string) error
+	// Models is where models and the keys for them come from; see
+	// [overlay.ModelSource]. Without it they are only named.
+	Models overlay.ModelSource
 	// Keys replaces the keys of actions by name.
 	Keys map[string][]string
 	// Holder is this process.

@@ -20,6 +20,12 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	if m.branch.edit.on() {
 		m = m.unamend()
 	}
+	switch {
+	case p.Name == "model" && p.Arg == "":
+		return m, nil, Intent{Kind: WantModels}
+	case p.Name == "settings":
+		return m, nil, Intent{Kind: WantPalette, Text: p.Name}
+	}
 	if kind, ok := elsewhere(p.Name); ok {
 		return m, nil, Intent{Kind: kind}
 	}
@@ -174,12 +180,8 @@ func (msg editedMsg) apply(m Model) (Model, tea.Cmd) {
 	return m, nil
 }
 
-// model shows the session's model or changes it.
+// model changes the session's model.
 func (m Model) model(name string) (Model, tea.Cmd) {
-	if name == "" {
-		m.notice = "the model is " + m.setup.Run.Model + "; /model PROVIDER/NAME changes it for this session"
-		return m, nil
-	}
 	ctx, d, to, session, old := m.ctx, m.deps, m.to(), m.session, m.setup.Run.Model
 	session.Model = name
 	return m, func() tea.Msg {

@@ -217,6 +217,10 @@ const (
 	WantUsage
 	// WantOpen is another session, as Open says.
 	WantOpen
+	// WantPalette is the command palette, at the group that Text names.
+	WantPalette
+	// WantModels is the list of models, to choose one for the session.
+	WantModels
 	// WantKeyTest is what the terminal sends for keys.
 	WantKeyTest
 	// WantMouse is the mouse given to the terminal, or taken.

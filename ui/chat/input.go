@@ -150,6 +150,10 @@ func intentOf(action string) IntentKind {
 		return WantPermissions
 	case actMouse:
 		return WantMouse
+	case actPalette:
+		return WantPalette
+	case actModel:
+		return WantModels
 	case actTheme:
 		return WantTheme
 	}

@@ -46,6 +46,8 @@ const (
 	actRules    = "chat.permissions"
 	actUsed     = "chat.used"
 	actTree     = "chat.branches"
+	actPalette  = "chat.palette"
+	actModel    = "chat.model"
 	actTheme    = "chat.theme"
 	actAmend    = "chat.edit-last"
 
@@ -133,12 +135,14 @@ func (m Model) Bindings() []render.Binding {
 		b(actSelect, "select messages", "Reading", 0, m.unselectable(), "tab"),
 		b(actDetails, "details", "Reading", 4, "", "ctrl+o"),
 		b(actThinking, "thinking", "Reading", 5, "", "ctrl+t"),
+		b(actPalette, "palette", "Going places", 1, "", "ctrl+p"),
 		b(actSessions, "sessions", "Going places", 1, "", "ctrl+s", "ctrl+x l"),
 		b(actNew, "new", "Going places", 2, "", "ctrl+n", "ctrl+x n"),
 		b(actMemory, "memory", "Going places", 3, "", "ctrl+x f"),
 		b(actRuns, "runs", "Going places", 0, "", "ctrl+x r"),
 		b(actRules, "permissions", "Going places", 0, "", "ctrl+x p"),
 		b(actUsed, "used in the answer", "Going places", 0, "", "ctrl+x i"),
+		b(actModel, "model", "Going places", 7, "", "ctrl+l", "ctrl+x m"),
 		b(actResult, "tool result", "Going places", 0, "", "ctrl+x v"),
 		b(actNote, "note of what was condensed", "Going places", 0, "", "ctrl+x c"),
 		b(actPin, "pin the message, or free it", "Going places", 0, "", "ctrl+x k"),

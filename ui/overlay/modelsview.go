@@ -208,3 +208,6 @@ func priceLong(l ModelLine) string {
 }
 
 func dollars(f float64) string { return "$" + strconv.FormatFloat(f, 'g', 4, 64) }
+
+// ModelBrief is the window and the price of a model, for a narrow column.
+func ModelBrief(l ModelLine) string { return tokenCount(l.Window) + "  " + priceWords(l) }

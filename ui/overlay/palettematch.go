@@ -17,24 +17,32 @@ type sought struct {
 	name string
 	// more are further words that it is found by.
 	more string
+	// also are other names of it, such as that of its command.
+	also []string
 }
 
 func soughtIn(name string, more ...string) sought {
-	return sought{widget.Fold(name), widget.Fold(strings.Join(more, " "))}
+	s := sought{name: widget.Fold(name), more: widget.Fold(strings.Join(more, " "))}
+	for _, w := range strings.Fields(s.more) {
+		if command, ok := strings.CutPrefix(w, "/"); ok {
+			s.also = append(s.also, command)
+		}
+	}
+	return s
 }
 
 // How well a word fits: the smaller, the better.
 const (
-	fitStart    = 0  // the name begins with it
-	fitWord     = 1  // a word of the name begins with it
-	fitInside   = 3  // it is in the name
-	fitMore     = 4  // one of the further words begins with it
-	fitMoreIn   = 6  // it is in one of them
-	fitLetters  = 12 // its letters are in the name, in this order
-	leastFuzzy  = 3  // letters that a word must have for that
-	fitTooFar   = 4  // how many times its length its letters may be apart
-	fitNowhere  = -1
-	paletteMost = 2000 // the most sessions that are looked through
+	fitSame    = -2 // it is the name, or another one
+	fitStart   = 0  // the name begins with it
+	fitWord    = 1  // a word of the name begins with it
+	fitInside  = 3  // it is in the name
+	fitMore    = 4  // one of the further words begins with it
+	fitMoreIn  = 6  // it is in one of them
+	fitLetters = 12 // its letters are in the name, in this order
+	leastFuzzy = 3  // letters that a word must have for that
+	fitTooFar  = 4  // how many times its length its letters may be apart
+	fitNowhere = 99 // a word is nowhere
 )
 
 // fit is how well a text fits all of the words, fitNowhere if it lacks one.
@@ -43,17 +51,21 @@ func (s sought) fit(words []string) int {
 	for _, w := range words {
 		n := s.fitOne(w)
 		if n == fitNowhere {
-			return fitNowhere
+			return n
 		}
 		sum += n
 	}
-	return sum
+	return min(sum, fitNowhere-1)
 }
 
 func (s sought) fitOne(word string) int {
 	switch {
+	case s.name == word, slices.Contains(s.also, word):
+		return fitSame
 	case strings.HasPrefix(s.name, word):
 		return fitStart
+	case slices.ContainsFunc(s.also, func(a string) bool { return strings.HasPrefix(a, word) }):
+		return fitWord
 	case beginsWord(s.name, word):
 		return fitWord
 	case strings.Contains(s.name, word):

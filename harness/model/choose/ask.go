@@ -46,6 +46,13 @@ func (e Env) KeyFrom(provider string) string {
 	return e.keyFrom(p)
 }
 
+// NeedsKey reports whether a provider's models cannot be asked before there is a key.
+func (e Env) NeedsKey(provider string) bool {
+	e = e.filled()
+	p, ok := e.Catalogue.Provider(provider)
+	return ok && e.keyed(p) != nil
+}
+
 // Address is a provider's base address if it is not the usual one, without a
 // user name or password in it.
 func (e Env) Address(provider string) string {

@@ -1,12 +1,16 @@
 package ui_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"cairn/harness"
+	"cairn/ui/chat"
 	"cairn/ui/uitest"
 )
 
@@ -65,6 +69,20 @@ func TestTheQueueAndWhatIsEditedOfItSurviveAKill(t *testing.T) {
 		d = w.Open("talk", 80, 24).Wait(time.Second)
 		d.Shows(`queued 1: "one"`, `queued 2: "two and a half"`, "> a draft [pasted 150 B, 30 lines]")
 		d.Press("ctrl+u", "alt+up").Shows("> fold [pasted 150 B, 30 lines]")
+	})
+}
+
+func TestWhatCouldNotBeSentComesBackBeforeTheOneThatIsEdited(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		deps := w.Deps("talk", true)
+		deps.Config = func(ctx context.Context, s harness.Session) (chat.Setup, error) {
+			time.Sleep(time.Second)
+			return chat.Setup{}, errors.New("the key is gone")
+		}
+		d := w.Start(deps, 80, 24)
+		d.Type("first").Press("enter").Type("second").Press("enter").Type("third").Press("enter").Type("a draft").Press("alt+up").Shows("> queued").Press("enter")
+		d.Type("!").Wait(5*time.Second).Press("enter", "esc")
+		d.Shows(`"first"`, `"second"`, `"third!"`)
 	})
 }
 

@@ -290,6 +290,9 @@ func (m Model) answer(action string) (Model, tea.Cmd) {
 // follows the run if it goes on.
 func (m Model) decide(x harness.Decision, withDraft bool) (Model, tea.Cmd) {
 	text, queued := "", false
+	if withDraft {
+		m = m.shutQueue()
+	}
 	switch {
 	case !withDraft:
 	case !m.box.Blank():

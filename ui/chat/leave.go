@@ -70,6 +70,7 @@ func (m Model) Settle() error {
 		return nil
 	}
 	if m.turn.active() && m.turn.run == "" && m.turn.sent != "" { // whether it was stored will not be heard
+		m = m.shutQueue()
 		m.draft.queue = append([]string{m.turn.sent}, m.draft.queue...)
 	}
 	err := m.rest()()

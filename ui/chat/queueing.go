@@ -115,6 +115,13 @@ func (m Model) requeue(keep bool) (Model, bool) {
 	return m, true
 }
 
+// shutQueue closes the queue; what is edited of it goes back there.
+func (m Model) shutQueue() Model {
+	m, _ = m.requeue(true)
+	m.queue.mode = queue.Model{}
+	return m
+}
+
 // requeued is the queue with the message that is edited as it is in the box.
 func (m Model) requeued(keep bool) []string {
 	at, ok := m.queue.mode.Editing()

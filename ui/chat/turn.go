@@ -222,6 +222,7 @@ func (m Model) notStarted(msg startedMsg) (Model, tea.Cmd) {
 		m.box = m.box.SetText(text)
 	default:
 		m.draft.queue = append([]string{text}, m.draft.queue...)
+		m.queue.mode = m.queue.mode.Shifted(1)
 		m.draft.version++
 	}
 	if msg.decision != nil {

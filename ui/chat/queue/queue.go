@@ -72,6 +72,14 @@ func (m Model) Back() Model {
 	return m
 }
 
+// Shifted is the mode after so many messages came before all others.
+func (m Model) Shifted(by int) Model {
+	if m.Holds() {
+		m.at = max(m.at+by, 0)
+	}
+	return m
+}
+
 // Bindings are the keys of the mode, for so many messages. Own replaces keys by
 // action.
 func (m Model) Bindings(n int, own map[string][]string) []render.Binding {

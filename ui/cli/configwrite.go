@@ -183,6 +183,7 @@ func (a *app) overruled(key string) error {
 		return err
 	}
 	switch v := c.values[key]; v.layer {
+	case layerDefault, layerUser:
 	case layerProject:
 		return usage("%s is set by this project, in %s, which comes before your own file; change it there, or elsewhere", key, v.From)
 	case layerEnv:

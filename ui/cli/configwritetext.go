@@ -79,6 +79,7 @@ func settingText(parts []string, value string) (string, error) {
 		case strings.HasPrefix(bare, "["), strings.Contains(bare, ", "): // several keys
 			return listText(bare), nil
 		}
+	default: // a text
 	}
 	return quotedTOML(value), nil
 }

@@ -104,7 +104,8 @@ func (l Themes) about(width, room int) []string {
 		return nil
 	}
 	t, c := l.c.Theme, l.all[l.at]
-	text, paint := "", t.Paints.Muted
+	var text string
+	paint := t.Paints.Muted
 	switch {
 	case c.Wrong != "":
 		text, paint = c.Wrong, t.Paints.Error

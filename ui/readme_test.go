@@ -30,8 +30,8 @@ func TestTheReadmeListsTheLiveKeys(t *testing.T) {
 	if !begun || !ended {
 		t.Fatalf("%s has no place for the keys between %q and %q", path, begin, end)
 	}
-	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Marked text", ui.MouseActions()) + keyTable("Sessions", picker.Actions()) + keyTable("Memory", browser.Model{}.Bindings()) +
-		keyTable("Runs", runs.Actions()) + keyTable("Permissions", overlay.PermissionActions()) + keyTable("Usage", overlay.UsageActions()) +
+	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Marked text", ui.MouseActions()) + keyTable("Selecting messages", chat.SelectActions()) + keyTable("Sessions", picker.Actions()) + keyTable("Memory", browser.Model{}.Bindings()) +
+		keyTable("Runs", runs.Actions()) + keyTable("Palette", overlay.PaletteActions()) + keyTable("Models", overlay.ModelsActions()) + keyTable("Permissions", overlay.PermissionActions()) + keyTable("Usage", overlay.UsageActions()) +
 		keyTable("Context", overlay.ContextActions()) + keyTable("Pager", overlay.PagerActions()) + keyTable("Welcome", overlay.WelcomeActions())
 	switch {
 	case listed == live:

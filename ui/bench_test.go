@@ -138,15 +138,26 @@ func BenchmarkKey(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen makes the root and draws its first frame.
+// BenchmarkOpen makes the root on a session of so many messages and draws until
+// its end is on the screen.
 func BenchmarkOpen(b *testing.B) {
-	for b.Loop() {
-		l := opened(b, 0, nil)
-		_ = l.m.View()
+	for _, n := range []int{0, 1000, 10_000} {
+		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
+			st := conversation(b, n)
+			for b.Loop() {
+				_ = open(b, st, n, nil).m.View()
+			}
+		})
 	}
 }
 
 func opened(b *testing.B, n int, pieces []string) *loop {
+	b.Helper()
+	return open(b, conversation(b, n), n, pieces)
+}
+
+// conversation is a store with a session of n messages.
+func conversation(b *testing.B, n int) *mem.Store {
 	b.Helper()
 	st := mem.New(time.Now)
 	records := make([]harness.Record, n)
@@ -159,6 +170,12 @@ func opened(b *testing.B, n int, pieces []string) *loop {
 			b.Fatal(err)
 		}
 	}
+	return st
+}
+
+// open opens the session of a store of n messages.
+func open(b *testing.B, st *mem.Store, n int, pieces []string) *loop {
+	b.Helper()
 	theme := uitest.Theme(b, true)
 	l := &loop{msgs: make(chan tea.Msg, 100), m: ui.New(b.Context(), ui.Deps{
 		Engine: tape{pieces: pieces}, Transcript: st.Transcript(), Sessions: st.Sessions(), Owners: st.Owners(),

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"log/slog"
+	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -11,15 +13,19 @@ import (
 // asked is under way.
 const shedAfter = 250 * time.Millisecond
 
-// Shedder returns what has memory given back soon, see [Shed]. It returns at once.
+// Shedder returns what has memory given back soon, see [Shed]; the first time also
+// the heap of the start, whose collection would cost too much each time. It returns
+// at once.
 func Shedder(logger *slog.Logger) func() {
 	var soon atomic.Bool
+	var heap sync.Once
 	return func() {
 		if soon.Swap(true) {
 			return
 		}
 		time.AfterFunc(shedAfter, func() {
 			soon.Store(false)
+			heap.Do(debug.FreeOSMemory)
 			if err := Shed(); err != nil {
 				logger.Debug("shed", slog.String("error", err.Error()))
 			}

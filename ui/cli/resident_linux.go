@@ -5,20 +5,18 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// Shed gives back the memory that only the start needed. The start runs through
-// most of the program once, to set up what each of its libraries may ever need, and
-// the system has mapped whatever it came by: some ten megabytes that are not read
-// again, or are read again from the file in next to no time. The heap of the start
-// goes, too. Call it when nobody waits.
+// Shed gives back the parts of the program that only the start needed. The start
+// runs through most of it once, to set up what each of its libraries may ever need,
+// and the system has mapped whatever it came by, in large pieces: tens of megabytes
+// that are not read again, or are read again from the file in next to no time. From
+// then on it is mapped in small pieces. Call it when nobody waits.
 func Shed() error {
-	debug.FreeOSMemory()
 	maps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return fmt.Errorf("give memory back: %w", err)

@@ -75,19 +75,18 @@ func (d desk) found(i int, have laid) laid {
 }
 
 // askFind asks what to look for.
-func (m Model) askFind() (Model, tea.Cmd) {
+func (m Model) askFind() Model {
 	if !m.sel.on {
 		b := m.here()
-		var cmd tea.Cmd
-		if m, cmd = m.startSelecting(); !m.sel.on {
-			return m, cmd
+		if m = m.startSelecting(); !m.sel.on {
+			return m
 		}
 		m.sel.find.back = b
 	} else if !m.sel.find.query.On() {
 		m.sel.find.back = m.here()
 	}
 	m.sel.find.typing, m.sel.find.field = true, widget.Line("")
-	return m, nil
+	return m
 }
 
 // here is where the person is.
@@ -123,16 +122,15 @@ func (m Model) findKey(msg tea.KeyMsg) (Model, tea.Cmd) {
 // find looks for words in the whole branch, from its end to its beginning.
 func (m Model) find(words string) (Model, tea.Cmd) {
 	if !m.sel.on {
-		var cmd tea.Cmd
-		if m, cmd = m.askFind(); !m.sel.on {
-			return m, cmd
+		if m = m.askFind(); !m.sel.on {
+			return m, nil
 		}
 	}
 	m = m.refoldFound()
 	f := finding{n: m.sel.find.n + 1, query: reading.NewQuery(words), last: words, busy: true, at: -1, back: m.sel.find.back}
 	m.sel.find = f
 	if !f.query.On() {
-		return m.askFind()
+		return m.askFind(), nil
 	}
 	if !m.stored {
 		m.sel.find.busy = false
@@ -195,7 +193,7 @@ func said(q reading.Query, r harness.Record) int {
 	if r.Message == nil || r.Message.Mark == harness.MarkNotice {
 		return 0
 	}
-	n := 0
+	var n int
 	if r.Message.Role == harness.RoleAssistant {
 		n = q.Prose(r.Message.Text())
 	} else {

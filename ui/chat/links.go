@@ -55,7 +55,7 @@ type browsedMsg struct {
 	err error
 }
 
-func (msg browsedMsg) apply(m Model) (Model, tea.Cmd) {
+func (msg browsedMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
 	said := "given to the browser"
 	if msg.err != nil {
 		said = m.deps.Words(fmt.Errorf("open the link: %w", msg.err)) + "; y copies it"

@@ -34,7 +34,7 @@ type pages struct {
 	nextID int
 	follow bool
 	top    place
-	kept keptPlace
+	kept   keptPlace
 	// mark is the end of the conversation when the person left it.
 	mark place
 	// parent is the record after which a fork goes its own way, zero in others.

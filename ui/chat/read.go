@@ -87,9 +87,9 @@ func (m *Model) chosenText() string {
 }
 
 // startSelecting chooses the lowest message on screen.
-func (m Model) startSelecting() (Model, tea.Cmd) {
+func (m Model) startSelecting() Model {
 	if m.width <= 0 || m.small() {
-		return m, nil
+		return m
 	}
 	at := len(m.pages.items)
 	if !m.pages.follow || m.turn.live.empty() {
@@ -97,11 +97,15 @@ func (m Model) startSelecting() (Model, tea.Cmd) {
 	}
 	if at < 0 {
 		m.notice = OffUnsaid
-		return m, nil
+		return m
 	}
 	m.sel.on, m.sel.followed, m.sel.moved = true, m.pages.follow, false
 	m.pages.hold(m.desk(), m.rows())
-	return m.choose(at), nil
+	m = m.choose(at)
+	if from, to := m.pages.seen(m.desk(), m.rows()); at < from || at > to { // lines of this window stand below it
+		m = m.goToMessage(at)
+	}
+	return m
 }
 
 // stopSelecting goes back to writing. The end is followed again if it was before

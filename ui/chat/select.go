@@ -89,7 +89,7 @@ func (m Model) readKeys(chat []render.Binding) []render.Binding {
 // findKeys are the keys while it is asked what to look for.
 func (m Model) findKeys() []render.Binding {
 	return []render.Binding{
-		{Action: actFindGo, Keys: []string{"enter"}, Help: "find", Group: "Selecting", Rank: 1},
+		{Action: actFindGo, Keys: []string{"enter"}, Help: "find it", Group: "Selecting", Rank: 1},
 		{Action: actFindBack, Keys: []string{"esc", "ctrl+c"}, Help: "back to where you read", Group: "Selecting", Rank: 2},
 	}
 }
@@ -218,11 +218,11 @@ func (m Model) readBack() string {
 func (m Model) readDo(action, key string) (next Model, cmd tea.Cmd, want Intent, done bool) {
 	switch action {
 	case actSelect:
-		m, cmd = m.startSelecting()
+		m = m.startSelecting()
 	case actFind, actSelFind:
-		m, cmd = m.askFind()
+		m = m.askFind()
 	case actPromptUp, actPromptDown:
-		m, cmd = m.toPrompt(action == actPromptDown)
+		m = m.toPrompt(action == actPromptDown)
 	case actSelCopy:
 		m, want = m.copyChosen()
 	case actSelBlock:
@@ -266,7 +266,8 @@ func (m Model) backFromSelecting() (Model, tea.Cmd) {
 
 // readMove chooses another message; done is false if the action does not.
 func (m Model) readMove(action string) (next Model, cmd tea.Cmd, want Intent, done bool) {
-	h, at := m.rows(), -1
+	var at int
+	h := m.rows()
 	switch action {
 	case actSelPrev:
 		at = m.beside(m.sel.at, -1, nil)
@@ -323,7 +324,7 @@ func (m Model) atFirst() Model {
 
 // toPrompt scrolls to a message of the person: the one before what is at the top of
 // the window, or the next one.
-func (m Model) toPrompt(next bool) (Model, tea.Cmd) {
+func (m Model) toPrompt(next bool) Model {
 	h := m.rows()
 	from, _ := m.pages.seen(m.desk(), h)
 	if !next {
@@ -339,16 +340,16 @@ func (m Model) toPrompt(next bool) (Model, tea.Cmd) {
 		} else {
 			m.pages.toTop(m.desk(), 0, h)
 		}
-		return m, nil
+		return m
 	}
 	at := m.beside(from, 1, m.prompts)
 	if at < 0 {
 		m.pages.follow = true
-		return m, nil
+		return m
 	}
 	m.pages.toTop(m.desk(), at, h)
 	m.pages.follow = m.atBottom()
-	return m, nil
+	return m
 }
 
 // toggleTimes shows exact times and durations, or hides them.

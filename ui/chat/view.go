@@ -162,7 +162,7 @@ func (m Model) status() string {
 	if left == "" && m.others > 0 {
 		left = p.Muted.On(" " + harness.Count(m.others, "unfinished run") + ": /runs")
 	}
-	if !m.pages.follow && !(m.sel.on && m.atBottom()) {
+	if !m.pages.follow && (!m.sel.on || !m.atBottom()) {
 		if at := m.pages.top.item; at < len(m.pages.items) && m.pages.items[at].marks&markOut != 0 {
 			right = "not in context " + o.Dot + " "
 		}

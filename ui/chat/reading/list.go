@@ -89,7 +89,7 @@ func (l List) Bindings() []render.Binding {
 		{Action: actCopy, Keys: []string{"y", "c"}, Help: "copy its address", Group: group, Rank: 2},
 		{Action: actNext, Keys: []string{"down", "j"}, Help: "next link", Group: group},
 		{Action: actPrev, Keys: []string{"up", "k"}, Help: "link before", Group: group},
-		{Action: actClose, Keys: []string{"esc", "q", "ctrl+c"}, Help: "back", Group: group, Rank: 3},
+		{Action: actClose, Keys: []string{"esc", "q", "ctrl+c"}, Help: "close", Group: group, Rank: 3},
 	}
 	for i := range b {
 		if own, ok := l.keys[b[i].Action]; ok {

@@ -53,7 +53,7 @@ func (m Models) header(width int) string {
 func (m Models) rows(width int) []string {
 	t := m.theme
 	if len(m.hits) == 0 {
-		text, paint := "", t.Paints.Muted
+		text, paint := "No model is called that. /model PROVIDER/NAME takes one that is not listed.", t.Paints.Muted
 		switch {
 		case m.failed != nil:
 			text, paint = m.c.Words(m.failed), t.Paints.Error
@@ -61,8 +61,6 @@ func (m Models) rows(width int) []string {
 			text = "reading" + t.Ornaments.Ellipsis
 		case len(m.lines) == 0:
 			text = "No model is known here."
-		default:
-			text = "No model is called that. /model PROVIDER/NAME takes one that is not listed."
 		}
 		var out []string
 		lines, _ := widget.Lines(text, max(width-2, 1), max(m.room(), 1))

@@ -178,10 +178,8 @@ func (p Palette) SetTheme(t *themes.Theme) Palette {
 // Bindings are the keys of the palette as they are now.
 func (p Palette) Bindings() []render.Binding {
 	const group = "Palette"
-	off := ""
-	if it, ok := p.at(); !ok {
-		off = "nothing is found"
-	} else {
+	off := "nothing is found"
+	if it, ok := p.at(); ok {
 		off = it.Off
 	}
 	return rebound(p.c.Keys, []render.Binding{

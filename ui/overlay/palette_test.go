@@ -149,7 +149,7 @@ func paletteOver(tb testing.TB, w, h int, change ...func(*PaletteConfig)) *drive
 	return s.send(tea.WindowSizeMsg{Width: w, Height: h}).run(cmd)
 }
 
-var fourSizes = [][2]int{{40, 10}, {80, 24}, {120, 40}, {200, 60}} //nolint:gochecknoglobals // a table of the tests
+var fourSizes = [][2]int{{40, 10}, {80, 24}, {120, 40}, {200, 60}}
 
 func TestGoldenPalette(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -67,13 +68,23 @@ func (k *Keys) read() {
 	if now == k.seen {
 		return
 	}
-	k.seen = now
+	before := k.file.Providers
+	k.seen, k.got = now, map[string]string{}
 	k.file, k.fault = load(k.o.File)
+	for name, e := range k.file.Providers {
+		if e.APIKey == "" || e.APIKey == before[name].APIKey {
+			continue
+		}
+		if k.fresh == nil {
+			k.fresh = map[string]string{}
+		}
+		k.fresh[name] = e.APIKey
+	}
 }
 
 // load reads a file that nobody else can read.
 func load(path string) (contents, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe would wait
 	if err != nil {
 		return contents{}, fmt.Errorf("%s cannot be read: %w", path, bare(err))
 	}
@@ -136,7 +147,7 @@ const header = "# Keys of providers, kept by cairn. This file is for you alone; 
 // change writes what is kept of one provider, and leaves the rest.
 func (k *Keys) change(provider string, e entry) error {
 	k.mu.Lock()
-	defer k.mu.Unlock()
+	defer k.leave()
 	k.read()
 	if k.fault != nil {
 		return k.fault
@@ -155,8 +166,10 @@ func (k *Keys) change(provider string, e entry) error {
 	if err := replace(k.o.File, append([]byte(header), data...)); err != nil {
 		return fmt.Errorf("write %s: %w", k.o.File, bare(err))
 	}
+	got := k.got // a change of our own takes nothing from the others
 	k.seen = stamp{}
 	k.read()
+	k.got = got
 	return k.fault
 }
 

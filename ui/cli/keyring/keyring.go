@@ -76,8 +76,11 @@ type Keys struct {
 	file contents
 	// fault is why the file cannot be used, nil if it can or is not there.
 	fault error
-	got   map[string]string // what the ring told, by provider
-	tell  []func(provider, key string)
+	// got is what the ring told, by provider, while the file is as it is.
+	got  map[string]string
+	tell []func(provider, key string)
+	// fresh are keys that came with the file and were not told yet; see leave.
+	fresh map[string]string
 }
 
 // New returns the keys of a place. Nothing is read until something is asked.
@@ -103,7 +106,7 @@ func (k *Keys) Fault() string {
 		return ""
 	}
 	k.mu.Lock()
-	defer k.mu.Unlock()
+	defer k.leave()
 	k.read()
 	if k.fault == nil {
 		return ""
@@ -118,7 +121,7 @@ func (k *Keys) Providers() map[string]Place {
 		return all
 	}
 	k.mu.Lock()
-	defer k.mu.Unlock()
+	defer k.leave()
 	k.read()
 	for name, e := range k.file.Providers {
 		if at := e.place(); at != Nowhere {
@@ -133,7 +136,7 @@ func (k *Keys) Providers() map[string]Place {
 func (k *Keys) Where(provider string) string { return string(k.Providers()[provider]) }
 
 // Key returns a provider's key. It asks the keyring at most once for each key that
-// it has, and waits no longer than a person does. The error is [ErrNoKey] if none
+// it has, until another window keeps one, and waits no longer than a person does. The error is [ErrNoKey] if none
 // is kept, [ErrSilent] if the keyring does not answer in time.
 func (k *Keys) Key(ctx context.Context, provider string) (string, error) {
 	if k == nil {
@@ -142,7 +145,7 @@ func (k *Keys) Key(ctx context.Context, provider string) (string, error) {
 	k.mu.Lock()
 	k.read()
 	e, known := k.file.Providers[provider], k.got[provider]
-	k.mu.Unlock()
+	k.leave()
 	switch {
 	case e.APIKey != "":
 		return e.APIKey, nil
@@ -180,15 +183,31 @@ func (k *Keys) learn(provider, key string) {
 	}
 }
 
-// Tell has f called with each key that becomes known, and at once with those that
-// the file holds: so that they can be kept out of what others read.
+// leave unlocks what a method has locked, and tells of the keys that the file has
+// brought meanwhile.
+func (k *Keys) leave() {
+	fresh, told := k.fresh, k.tell
+	k.fresh = nil
+	k.mu.Unlock()
+	for name, key := range fresh {
+		for _, f := range told {
+			f(name, key)
+		}
+	}
+}
+
+// Tell has f called with each key that becomes known, be it by another window, and
+// at once with those that the file holds: so that they can be kept out of what
+// others read.
 func (k *Keys) Tell(f func(provider, key string)) {
 	if k == nil {
 		return
 	}
 	k.mu.Lock()
-	k.tell = append(k.tell, f)
 	k.read()
+	k.leave()
+	k.mu.Lock()
+	k.tell = append(k.tell, f)
 	known := map[string]string{}
 	for name, e := range k.file.Providers {
 		if e.APIKey != "" {
@@ -230,7 +249,9 @@ func (k *Keys) Set(ctx context.Context, provider, key string) (Place, error) {
 	if err := k.change(provider, e); err != nil {
 		return Nowhere, fmt.Errorf("keep the key of %s: %w", provider, err)
 	}
-	k.learn(provider, key)
+	if at == InRing {
+		k.learn(provider, key)
+	}
 	return at, nil
 }
 

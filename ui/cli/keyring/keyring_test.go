@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -362,5 +363,35 @@ func TestWithoutASessionBusThereIsNoKeyring(t *testing.T) {
 	}
 	if System(get) == nil {
 		t.Error("there is none with a bus")
+	}
+}
+
+// A window that has been open for long goes on with the key of now, and keeps it
+// out of what others read.
+func TestAKeyThatAnotherWindowReplacesCounts(t *testing.T) {
+	t.Parallel()
+	const next = "sk-ant-fedcba9876543210"
+	for name, r := range map[string]Ring{"in the file": nil, "in the keyring": &ring{}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, told := file(t), []string(nil)
+			here, there := New(Options{File: path, Ring: r}), New(Options{File: path, Ring: r})
+			here.Tell(func(provider, key string) { told = append(told, provider+" "+key) })
+			for _, key := range []string{sample, next} {
+				if _, err := there.Set(t.Context(), "anthropic", key); err != nil {
+					t.Fatal(err)
+				}
+				later := time.Now().Add(time.Duration(len(told)+1) * time.Hour) // however coarse the times of files are
+				if err := os.Chtimes(path, later, later); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := here.Key(t.Context(), "anthropic"); got != key || err != nil {
+					t.Errorf("got %q, %v, want %q", got, err, key)
+				}
+			}
+			if want := []string{"anthropic " + sample, "anthropic " + next}; !slices.Equal(told, want) {
+				t.Errorf("told %q, want %q", told, want)
+			}
+		})
 	}
 }

@@ -55,6 +55,14 @@ func corpus(tb testing.TB) map[string]string {
 		"many blank":           "a" + strings.Repeat("\n", 40) + "b",
 		"task list":            "- [ ] a\n- [x] b\n  - [ ] c\n- [] d\n",
 		"zero width":           "a\u200bb\u2060c\ufeffd\u00ade\u200df\u034fg x\ufe0f\ufe0fy 👩\u200d x",
+		"everything nested":    nested(),
+		"table in all scripts": "| 模板 | 👩\u200d👩\u200d👧\u200d👦 🇩🇪 | مرحبا | e\u0301a\u0308 |\n|:--|:-:|--:|---|\n| **漢字** `コード` | [👍🏽](https://a.example) | نص طويل باللغة العربية | <b>क्षत्रिय</b> |\n| " + strings.Repeat("漢", 50) + " | a\\|b | `c\\|d` |\n\nafter\n",
+		"headings":             "# 見出し `code` [x](y) 👩\u200d👩\u200d👧\u200d👦\n## " + strings.Repeat("long ", 30) + "\n### عنوان ###\n\n" + strings.Repeat("漢", 60) + "\n===\n" + strings.Repeat("e\u0301", 90) + "\n---\n",
+		"breaks in all":        "漢字  \n👩\u200d🚀\\\nمرحبا  \n> a  \n> b\\\n> c\n\n- a  \n  b\\\n  c\n\n| a<br>b | c |\n|---|---|\n",
+		"references nested":    "- see [a][], [A] and [b][c]\n  > and [c] ![p][a]\n\n| [a] | `[a]` |\n|---|---|\n| [b][c] | [no][where] |\n\n# of [a]\n\n> [a]: <https://漢.example/x y> (title\n> goes on)\n\n- [c]: https://c.example 'c'\n",
+		"html nested":          "- <div>\n  a *b*\n\n  </div>\n\n> <pre>\n> x  y\n> </pre>\n\n1. <!-- a\n   b -->\n\n<table><tr><td>\n\n**in**\n\n</td></tr></table> <br/> <x:y z='&lt;'>&#x6f22;&amp;lt;</x:y>\n",
+		"a line of all":        hugeLine(2500),
+		"a line of code":       "```go\nx := \"" + hugeLine(900) + "\"\n```\n\n    " + hugeLine(700) + "\n",
 		"definition then para": "[a]: /x\n[b]\n\n[b]: /y\ntext after\n\n[TODO]: fix this\n",
 	}
 }
@@ -101,6 +109,18 @@ func hostile() string {
 	}
 	b.WriteString("```\n\n| \x1b[2J | b |\n|---|---|\n| \u009b1m | \x1b[6n |\n\n<x\x1b[2J>\n\n# \x1bc\n\n[r\x1b]: \x1b[6n\n")
 	return b.String()
+}
+
+// nested has each kind of block within the others.
+func nested() string {
+	return "1. first *item*\n\n   > quoted [one]\n   >\n   > | a | 其他 |\n   > |---|--:|\n   > | عربي | e\u0301 |\n   >\n   > - [x] 漢字\n   >   ```go\n   >   func f() {}\n   >\n   >   // 👩\u200d👩\u200d👧\u200d👦\n   >   ```\n   >   after\n   >\n   > ## heading\n\n" +
+		"   ~~~\n   open &amp; `code`\n   ~~~\n\n   - deep\n\n         indented\n\n     ***\n\n     | x |\n     |---|\n     | 🇩🇪 |\n\n     1) n\n        > q\n        lazy\n2. second  \n   line\\\n   third\n   <p>\n   html\n   </p>\n\nout\n\n[one]: https://one.example\n"
+}
+
+// hugeLine is a line of at least n bytes in which every kind of span is in every script.
+func hugeLine(n int) string {
+	const spans = "words *of* **a** line, `漢字 code` 漢字かな交じり文。[👩\u200d👩\u200d👧\u200d👦](https://a.example/漢) مرحبا بالعالم e\u0301e\u0301 🇩🇪🇫🇷 <T> &amp; ~~gone~~ \\* क्षत्रिय https://b.example/x_y "
+	return strings.Repeat(spans, n/len(spans)+1)
 }
 
 func deepList(n int) string {

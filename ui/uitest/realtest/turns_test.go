@@ -88,7 +88,7 @@ func TestTwoWindowsTakeASessionOver(t *testing.T) {
 		mine.deadline.Reset(patience)
 		other.deadline.Reset(patience)
 		if i > 0 {
-			mine.send("\x18t")
+			mine.send("\x18w")
 			mine.shows("owns the session now")
 			other.shows("read-only")
 		}
@@ -97,13 +97,13 @@ func TestTwoWindowsTakeASessionOver(t *testing.T) {
 			question += " slow"
 			mine.send(question + enter)
 			mine.shows("half of " + question)
-			other.send("\x18t")
+			other.send("\x18w")
 			other.shows("owns the session now", "an answer is paused")
 			other.send("c")
 			other.shows(answerTo(question))
 			other.hides("esc esc stop")
 			mine.shows("read-only", answerTo(question))
-			mine.send("\x18t")
+			mine.send("\x18w")
 			mine.shows("owns the session now")
 		} else {
 			mine.send(question + enter)

@@ -16,6 +16,10 @@ func corpus(tb testing.TB) map[string]string {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	nested, err := os.ReadFile(filepath.Join("testdata", "nested.md"))
+	if err != nil {
+		tb.Fatal(err)
+	}
 	return map[string]string{
 		"sample":               string(sample),
 		"empty":                "",
@@ -55,7 +59,7 @@ func corpus(tb testing.TB) map[string]string {
 		"many blank":           "a" + strings.Repeat("\n", 40) + "b",
 		"task list":            "- [ ] a\n- [x] b\n  - [ ] c\n- [] d\n",
 		"zero width":           "a\u200bb\u2060c\ufeffd\u00ade\u200df\u034fg x\ufe0f\ufe0fy 👩\u200d x",
-		"everything nested":    nested(),
+		"everything nested":    string(nested),
 		"table in all scripts": "| 模板 | 👩\u200d👩\u200d👧\u200d👦 🇩🇪 | مرحبا | e\u0301a\u0308 |\n|:--|:-:|--:|---|\n| **漢字** `コード` | [👍🏽](https://a.example) | نص طويل باللغة العربية | <b>क्षत्रिय</b> |\n| " + strings.Repeat("漢", 50) + " | a\\|b | `c\\|d` |\n\nafter\n",
 		"headings":             "# 見出し `code` [x](y) 👩\u200d👩\u200d👧\u200d👦\n## " + strings.Repeat("long ", 30) + "\n### عنوان ###\n\n" + strings.Repeat("漢", 60) + "\n===\n" + strings.Repeat("e\u0301", 90) + "\n---\n",
 		"breaks in all":        "漢字  \n👩\u200d🚀\\\nمرحبا  \n> a  \n> b\\\n> c\n\n- a  \n  b\\\n  c\n\n| a<br>b | c |\n|---|---|\n",
@@ -109,12 +113,6 @@ func hostile() string {
 	}
 	b.WriteString("```\n\n| \x1b[2J | b |\n|---|---|\n| \u009b1m | \x1b[6n |\n\n<x\x1b[2J>\n\n# \x1bc\n\n[r\x1b]: \x1b[6n\n")
 	return b.String()
-}
-
-// nested has each kind of block within the others.
-func nested() string {
-	return "1. first *item*\n\n   > quoted [one]\n   >\n   > | a | 其他 |\n   > |---|--:|\n   > | عربي | e\u0301 |\n   >\n   > - [x] 漢字\n   >   ```go\n   >   func f() {}\n   >\n   >   // 👩\u200d👩\u200d👧\u200d👦\n   >   ```\n   >   after\n   >\n   > ## heading\n\n" +
-		"   ~~~\n   open &amp; `code`\n   ~~~\n\n   - deep\n\n         indented\n\n     ***\n\n     | x |\n     |---|\n     | 🇩🇪 |\n\n     1) n\n        > q\n        lazy\n2. second  \n   line\\\n   third\n   <p>\n   html\n   </p>\n\nout\n\n[one]: https://one.example\n"
 }
 
 // hugeLine is a line of at least n bytes in which every kind of span is in every script.

@@ -13,17 +13,6 @@ func (p *plain) line(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	switch strings.TrimSpace(text) {
-	case "/stop":
-		p.stop()
-		return
-	case "/continue":
-		p.resume()
-		return
-	case "/here":
-		p.say("no run waits for a worker")
-		return
-	}
 	if p.own(text) {
 		return
 	}
@@ -116,10 +105,6 @@ func (p *plain) command(c chat.Parsed) {
 		p.tools()
 	case "todos":
 		p.todos()
-	case "keys":
-		p.say("nothing but lines is read here: every key is the terminal's own")
-	case "redraw":
-		p.say("nothing is drawn here; new text only ever comes below")
 	case "takeover":
 		p.takeOver()
 	case "doctor":

@@ -41,7 +41,7 @@ func (p *plain) fresh() (line string, ok bool) {
 // aside carries out a command that may come in the middle of a question. It is
 // false if the line is none.
 func (p *plain) aside(line string) bool {
-	c := chat.ParseSlash(strings.TrimSpace(line))
+	c := chat.ParseSlash(line)
 	switch {
 	case p.shows(line):
 	case c.Name == "" && !isOwn(c.Typed), c.Typed == "stop":
@@ -57,7 +57,7 @@ func (p *plain) aside(line string) bool {
 // shows carries out a command that only shows something, at any time. It is false
 // if the line is none.
 func (p *plain) shows(line string) bool {
-	switch c := chat.ParseSlash(strings.TrimSpace(line)); c.Name {
+	switch c := chat.ParseSlash(line); c.Name {
 	case "help":
 		p.help()
 	case "runs":
@@ -71,7 +71,7 @@ func (p *plain) shows(line string) bool {
 	case "todos":
 		p.todos()
 	default:
-		if strings.TrimSpace(line) != "/queue" {
+		if strings.TrimRight(line, " ") != "/queue" {
 			return false
 		}
 		p.listQueue()
@@ -156,15 +156,16 @@ func (p *plain) rest() []string {
 // decision is taken. Commands among them are carried out, as at any time.
 func (p *plain) keep(lines ...string) {
 	for _, line := range lines {
-		switch typed := chat.ParseSlash(line).Typed; {
+		c := chat.ParseSlash(line)
+		switch {
 		case line == "" || p.aside(line):
 			continue
-		case typed != "":
-			p.say("/" + typed + " came before the question and is not carried out")
+		case c.Typed != "":
+			p.say("/" + c.Typed + " came before the question and is not carried out")
 			continue
 		}
-		p.queue, p.unsaved = append(p.queue, line), true
-		p.say(fmt.Sprintf("kept as a message, not as an answer (%d): %s", len(p.queue), line))
+		p.queue, p.unsaved = append(p.queue, c.Text), true
+		p.say(fmt.Sprintf("kept as a message, not as an answer (%d): %s", len(p.queue), c.Text))
 	}
 	p.saveNow()
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"cairn/ui/render"
 )
 
 // history writes the versions of what is on a line, the newest first, each with
@@ -22,8 +24,8 @@ func (k *keeper) history(i int) {
 		if n+1 < len(past) {
 			before = past[n+1].text
 			if past[n+1].title != t.title {
-				k.out.line("      title was: " + past[n+1].title)
-				k.out.line("      title is:  " + t.title)
+				k.out.line("      title was: " + render.SafeLine(past[n+1].title))
+				k.out.line("      title is:  " + render.SafeLine(t.title))
 			}
 		}
 		for _, l := range changes(before, t.text) {

@@ -277,3 +277,22 @@ func TestAPermissionIsTakenBack(t *testing.T) {
 		}
 	})
 }
+
+// The help lists no command that only says that it is for the screen.
+func TestTheHelpListsWhatCanBeDoneHere(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		k := start(t, deps(w.Deps("talk", false)))
+		k.say("/help").wait(time.Second)
+		for _, line := range strings.Split(k.out.String(), "\n") {
+			name, _, _ := strings.Cut(strings.TrimPrefix(line, "  "), ":")
+			if name, _, _ = strings.Cut(name, " "); !strings.HasPrefix(name, "/") || name == "/quit" || name == "/new" {
+				continue
+			}
+			k.say(name).wait(time.Second)
+			if strings.Contains(k.out.String(), name+" is for the screen") {
+				t.Errorf("%s does nothing here", name)
+			}
+			k.say("").wait(time.Second) // out of a list
+		}
+	})
+}

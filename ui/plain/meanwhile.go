@@ -12,7 +12,8 @@ import (
 // meanwhile takes a line that comes while an answer is under way. What cannot
 // be done now is done in its turn.
 func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
-	switch word := strings.TrimSpace(line); word {
+	line = strings.TrimRight(line, " \t")
+	switch line {
 	case "":
 		return
 	case "/stop":
@@ -24,7 +25,7 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 		p.driveHere(ctx, id)
 		return
 	}
-	switch c := chat.ParseSlash(strings.TrimSpace(line)); {
+	switch c := chat.ParseSlash(line); {
 	case c.Name == "quit":
 		p.quit = true
 		if err := chat.LeaveRun(ctx, p.Chat, id); err != nil {

@@ -69,7 +69,8 @@ func (p *plain) model(name string) {
 func (p *plain) choseModel(m Model) (done bool) {
 	if !m.Usable {
 		if p.AddKey == nil {
-			p.say("the key of " + m.Name + " is missing; leave and add it with: cairn models keys")
+			provider, _, _ := strings.Cut(m.Name, "/")
+			p.say("the key of " + m.Name + " is missing; leave and add it with: cairn models keys set " + provider)
 			return false
 		}
 		if err := p.AddKey(p.ctx, m.Name); err != nil {

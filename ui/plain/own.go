@@ -127,13 +127,14 @@ func heard() map[string]chat.Slash {
 // noScreens say of commands that are about a screen why they do nothing here.
 func noScreens() map[string]string {
 	return map[string]string{
-		"redraw": "nothing is drawn here; new text only ever comes below",
-		"theme":  "themes are for the screen, and here nothing is painted; cairn themes lists them",
-		"themes": "themes are for the screen, and here nothing is painted; cairn themes lists them",
-		"keys":   "there are no keys here but those of the terminal; /help lists the commands",
-		"mouse":  "there is no mouse here; all is typed",
-		"time":   "times are not shown here; /export writes the chat with them",
-		"leader": "there are no keys here but those of the terminal; /help lists the commands",
+		"redraw":   "nothing is drawn here; new text only ever comes below",
+		"theme":    "themes are for the screen, and here nothing is painted; cairn themes lists them",
+		"themes":   "themes are for the screen, and here nothing is painted; cairn themes lists them",
+		"keys":     "there are no keys here but those of the terminal; /help lists the commands",
+		"mouse":    "there is no mouse here; all is typed",
+		"time":     "times are not shown here; /export writes the chat with them",
+		"leader":   "there are no keys here but those of the terminal; /help lists the commands",
+		"settings": "set one with: cairn config set KEY VALUE; cairn config show lists them",
 	}
 }
 

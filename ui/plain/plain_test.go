@@ -197,6 +197,8 @@ func TestCommandsInPlain(t *testing.T) {
 		{"/doctor", "cairn doctor"},
 		{"/retry", "cairn: echo hello"},
 		{" /literal", "cairn: echo /literal"},
+		{" /stop", "cairn: echo /stop"},
+		{"/settings", "cairn config set KEY VALUE"},
 	} {
 		t.Run(c.typed, func(t *testing.T) {
 			in(t, func(t *testing.T, w *uitest.World) {

@@ -22,6 +22,9 @@ const tab = "    "
 // it returns is safe for a terminal and holds no tabs.
 type Stream struct {
 	rest string // of the line that is not ended, what has not left yet
+	// held is what came behind it and ends neither a word that can leave nor a line:
+	// a long line is not copied with every piece of it.
+	held []byte
 	// begun says that a part of that line has left.
 	begun bool
 	fence string // the signs that opened the code, empty outside
@@ -39,7 +42,12 @@ func Text(markdown string) string {
 
 // Add takes the next piece and returns what can be said by now.
 func (s *Stream) Add(piece string) string {
-	s.rest += piece
+	words := s.fence == "" && s.header == nil && s.table == nil && strings.ContainsFunc(piece, parts) // else no further word has ended
+	if !words && !strings.Contains(piece, "\n") {
+		s.held = append(s.held, piece...)
+		return ""
+	}
+	s.take(piece)
 	var b strings.Builder
 	for {
 		line, rest, ended := strings.Cut(s.rest, "\n")
@@ -50,10 +58,14 @@ func (s *Stream) Add(piece string) string {
 		b.WriteString(s.line(strings.TrimSuffix(line, "\r"), true))
 		s.begun = false
 	}
-	if strings.ContainsFunc(piece, parts) { // else no further word has ended
-		b.WriteString(s.words())
-	}
+	b.WriteString(s.words())
 	return harmless(b.String())
+}
+
+// take adds a piece to the line that is not ended, behind what was held.
+func (s *Stream) take(piece string) {
+	s.rest += string(s.held) + piece
+	s.held = s.held[:0]
 }
 
 // parts reports whether a word may end at a character.
@@ -61,6 +73,7 @@ func parts(r rune) bool { return r == ' ' || ideograph(r) }
 
 // End returns what is left once nothing more comes. The last line is not ended.
 func (s *Stream) End() string {
+	s.take("")
 	var b strings.Builder
 	if s.rest != "" {
 		line := s.rest

@@ -106,9 +106,20 @@ func TestALongErrorLeavesRoomForTheKeysOfItsNotice(t *testing.T) {
 func TestTheMenuOfASequenceShowsAllThatFits(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		d := w.Open("talk", 40, 10)
-		d.Press("ctrl+x").Shows("b side panel  e write in $EDITOR").Press("esc")
-		d.Resize(48, 10).Press("ctrl+x").Shows("b side panel  c note of what was condensed")
+		d.Press("ctrl+x").Shows("b side panel  c what was condensed").Press("esc")
+		d.Resize(56, 10).Press("ctrl+x").Shows("c what was condensed  e write in $EDITOR")
 		d.Resize(34, 10).Shows("b side panel")
+	})
+}
+
+func TestHowToStopIsNotPushedAwayByWhatIsNewBelow(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		longTalk(w, 9)
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("line of text\n\n", 60), "\n\n")...))
+		d := w.Open("talk", 40, 10)
+		d.Type("go").Press("enter").Wait(time.Second).Press("pgup").Wait(3*time.Second).Shows("esc esc stop", " new ↓")
+		d.Resize(30, 10).Shows("esc esc stop").Resize(80, 24).Shows("esc esc stop", "new lines · End to follow")
+		d.Wait(time.Minute).Hides("stop").Resize(40, 10).Shows("End to follow")
 	})
 }
 

@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,15 @@ func TestTheMenuOfKeysIsShownToWhoStopsAfterTheFirst(t *testing.T) {
 		d.Press("ctrl+x").Wait(time.Second).Press("esc").Hides("one of these", "is no key")
 		d.Type("x").Shows("> x").Press("ctrl+x", "j").Shows("ctrl+x j is no key here").Wait(time.Second).Hides("one of these")
 		d.Press("ctrl+x").Wait(300*time.Millisecond).Press("esc", "ctrl+x").Wait(300 * time.Millisecond).Hides("one of these").Wait(200 * time.Millisecond).Shows("one of these")
+	})
+}
+
+func TestNoWordsAreCutInTheMenuOfKeys(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		invoices(w)
+		d := w.Open("q3", 80, 24)
+		d.Paste(strings.Repeat("so long that it is folded\n", 40)) // some keys work only now
+		d.Press("ctrl+x").Wait(time.Second).Shows("one of these", "unfold a paste", "edit the last message").Hides("…")
 	})
 }
 

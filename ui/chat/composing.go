@@ -27,7 +27,7 @@ func (m Model) writingKeys() []render.Binding {
 		b(actSearch, "search prompts", "", "ctrl+r"),
 		b(actEditor, "write in $EDITOR", "", "ctrl+g", "ctrl+x e", "ctrl+x ctrl+e"),
 		b(actUnfold, "unfold a paste", fold, "ctrl+x s"),
-		b(actDetach, "take out the last file", file, "ctrl+x d"),
+		b(actDetach, "remove the last file", file, "ctrl+x d"),
 		b(actComplete, "complete a command", slash, "tab"),
 	}
 }

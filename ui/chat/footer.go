@@ -28,5 +28,5 @@ func (m Model) footer() string {
 
 // same reports whether two keys look the same in a footer.
 func same(a, b render.Binding) bool {
-	return a.Rank == b.Rank && (a.Off == "") == (b.Off == "") && a.Help == b.Help && slices.Equal(a.Keys, b.Keys)
+	return a.Rank == b.Rank && (a.Off == "") == (b.Off == "") && a.Help == b.Help && a.Foot == b.Foot && slices.Equal(a.Keys, b.Keys)
 }

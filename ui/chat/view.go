@@ -163,14 +163,9 @@ func (m Model) status() string {
 		left = p.Muted.On(" " + harness.Count(m.others, "unfinished run") + ": /runs")
 	}
 	if !m.pages.follow && (!m.sel.on || !m.atBottom()) {
-		if at := m.pages.top.item; at < len(m.pages.items) && m.pages.items[at].marks&markOut != 0 {
-			right = "not in context " + o.Dot + " "
+		if right = m.belowWords(m.width - render.Width(left)); right != "" {
+			right = p.Accent.On(right) + " "
 		}
-		right += o.Down + " "
-		if n := m.pages.fresh(m.desk()); n > 0 {
-			right += harness.Count(n, "new line") + " " + o.Dot + " "
-		}
-		right = p.Accent.On(right+"End to follow") + " "
 	}
 	if m.pages.loading && m.pages.wantTop {
 		right = p.Muted.On("loading"+o.Ellipsis) + " "
@@ -179,6 +174,30 @@ func (m Model) status() string {
 		return render.Truncate(left, m.width, o.Ellipsis)
 	}
 	return render.Truncate(render.Fit(left, right, m.width, o.Ellipsis), m.width, "")
+}
+
+// belowWords say what is below the lines seen, as long as room allows: how to stop
+// stands beside them, and is not to be pushed away.
+func (m Model) belowWords(room int) string {
+	o := m.deps.Theme.Ornaments
+	long, short := o.Down+" ", o.Down
+	if at := m.pages.top.item; at < len(m.pages.items) && m.pages.items[at].marks&markOut != 0 {
+		long = "not in context " + o.Dot + " " + long
+	}
+	if n := m.pages.fresh(m.desk()); n > 0 {
+		long += harness.Count(n, "new line") + " " + o.Dot + " "
+		short = harness.Grouped(n) + " new " + short
+	}
+	words := []string{long + "End to follow", short, o.Down}
+	for _, w := range words {
+		if render.Width(w)+2 <= room {
+			return w
+		}
+	}
+	if m.turn.active() || m.condensing.busy() {
+		return ""
+	}
+	return short
 }
 
 // runLine says what the run does, for how long, and how to stop it.

@@ -10,6 +10,8 @@ type Binding struct {
 	Keys []string
 	// Help says in a few words what the key does.
 	Help string
+	// Foot says it shorter for the footer; empty means that Help is short enough.
+	Foot string
 	// Group is the heading in the help overlay, such as "Writing".
 	Group string
 	// Rank orders the footer, 1 first; 0 keeps the binding out of it.

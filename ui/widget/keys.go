@@ -94,6 +94,9 @@ func Footers(bindings []render.Binding, t *themes.Theme, width, n int) []string 
 	dealt, used := make([][]key.Binding, n), make([]int, n)
 	for _, b := range shown {
 		k := Key(b)
+		if b.Foot != "" {
+			k.SetHelp(k.Help().Key, b.Foot)
+		}
 		w := render.Width(k.Help().Key) + 1 + render.Width(k.Help().Desc)
 		for i := range dealt {
 			before := len(edge)

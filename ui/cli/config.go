@@ -184,9 +184,14 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 	if err != nil {
 		return c, err
 	}
+	return c, c.settle(s, user, flags)
+}
+
+// settle fills in all values, the user's file being read already.
+func (c *Config) settle(s Streams, user file, flags map[string]string) error {
 	project, err := c.readProject(s)
 	if err != nil {
-		return c, err
+		return err
 	}
 	for _, k := range settings() {
 		c.set(k, k.def, layerDefault, "default")
@@ -207,8 +212,8 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 		}
 	}
 	c.Providers, c.Models, c.Keys, c.Tools = user.Providers, user.Models, user.Keys, toolsOf(s, user.Tools)
-	if c.Permissions, err = permissionsOf(c, user, project); err != nil {
-		return c, err
+	if c.Permissions, err = permissionsOf(*c, user, project); err != nil {
+		return err
 	}
 	c.Model, c.Theme = c.values["model"].Value, c.values["theme"].Value
 	c.settleASCII(s)
@@ -217,12 +222,12 @@ func loadConfig(s Streams, path string, flags map[string]string, actions func() 
 	c.settleMouse()
 	c.NoMemory, c.Title = c.values["no_memory"].Value == "true", TitleMode(c.values[keyTitle].Value)
 	if err := errors.Join(c.settleMemory(), c.settleNotify(), c.settleSpending(), c.settleEngine(s, user.plain[keyEngine], s.Getenv("CAIRN_ENGINE"))); err != nil {
-		return c, err
+		return err
 	}
 	if err := c.settleSystem(s); err != nil {
-		return c, err
+		return err
 	}
-	return c, c.settleDir(s)
+	return c.settleDir(s)
 }
 
 func (c *Config) set(k setting, value string, l layer, from string) {

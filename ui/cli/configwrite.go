@@ -9,22 +9,19 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// WriteSetting sets one key of the configuration file at path, which need not
+// writeSetting sets one key of the configuration file at path, which need not
 // exist, and leaves all else in it as it is: order, comments, permissions, and a
 // symbolic link that stands for it. A key is written as in the file, with dots
 // between tables, such as "theme" or "chat.title"; a list may be given with commas.
 // A file that is broken, an unknown key and a value that does not fit are errors,
-// and nothing is written then.
-func WriteSetting(path, key, value string) error { return writeSetting(path, key, value, nil) }
-
-// writeSetting is WriteSetting with the names that keys may be given to, nil for
-// any.
-func writeSetting(path, key, value string, actions func() []string) error {
+// and so is what check says of the file as it would be; nothing is written then.
+func writeSetting(path, key, value string, check func(data []byte) error) error {
 	parts, err := settingPath(key)
 	if err != nil {
 		return err
@@ -49,7 +46,7 @@ func writeSetting(path, key, value string, actions func() []string) error {
 		}
 		return err
 	}
-	if err := checkEdited(path, edited, actions); err != nil {
+	if err := check(edited); err != nil {
 		return usage("%s cannot be %s: %s", key, value, reason(err))
 	}
 	if bytes.Equal(old, edited) {
@@ -96,12 +93,23 @@ func readSettings(real, path string) ([]byte, error) {
 	return data, nil
 }
 
-// checkEdited reads what is to be written as the next start will.
-func checkEdited(path string, data []byte, actions func() []string) error {
+// checkEdited reads what is to be written for a key as the next start will.
+func (a *app) checkEdited(ctx context.Context, path, key string, data []byte) error {
 	f, err := parseFile(path, data, false)
-	if err == nil && actions != nil && len(f.Keys) > 0 {
-		err = f.checkActions(path, data, actions())
+	if err == nil && a.wire.Actions != nil && len(f.Keys) > 0 {
+		err = f.checkActions(path, data, a.wire.Actions())
 	}
+	if err != nil {
+		return err
+	}
+	next := Config{File: path, values: map[string]Value{}}
+	if err := next.settle(a.s, f, a.flags.values); err != nil {
+		return err
+	}
+	if err := next.known(a.wire.Tools); err != nil || key != keyFallback {
+		return err
+	}
+	_, err = a.standins(ctx, next)
 	return err
 }
 
@@ -160,7 +168,7 @@ func replaceFile(path string, old, data []byte) (err error) {
 
 // saveSetting sets a key of the person's configuration. It refuses what would not
 // count, since a stronger place sets it. Screens and `config set` call it.
-func (a *app) saveSetting(_ context.Context, key, value string) error {
+func (a *app) saveSetting(ctx context.Context, key, value string) error {
 	c := Config{}
 	if _, err := c.readUser(a.s, a.flags.config, nil); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("nothing was changed: %w", err)
@@ -172,7 +180,7 @@ func (a *app) saveSetting(_ context.Context, key, value string) error {
 	if err := a.overruled(key); err != nil {
 		return err
 	}
-	return writeSetting(c.File, key, value, a.wire.Actions)
+	return writeSetting(c.File, key, value, func(data []byte) error { return a.checkEdited(ctx, c.File, key, data) })
 }
 
 // overruled says which stronger place sets a key, so that writing it to the
@@ -208,15 +216,28 @@ func (a *app) configSet() *cobra.Command {
 			if err := a.saveSetting(ctx, key, value); err != nil {
 				return err
 			}
-			c := Config{}
-			if _, err := c.readUser(a.s, a.flags.config, a.wire.Actions); err != nil {
+			before := a.cfg.Warnings
+			a.cfg = nil // it is another one now
+			c, err := loadConfig(a.s, a.flags.config, a.flags.values, a.wire.Actions)
+			if err == nil {
+				err = c.known(a.wire.Tools)
+			}
+			if err != nil {
 				return err
 			}
-			if a.flags.json {
-				return a.out.document(map[string]any{"file": c.File, "key": key, "value": value})
+			for _, w := range c.Warnings {
+				if !slices.Contains(before, w) {
+					a.notice("%s", w)
+				}
 			}
-			a.out.line("%s is now %s in %s", key, value, c.File)
-			return nil
+			if key == keyFallback {
+				err = a.tellStandins(ctx, c)
+			}
+			if a.flags.json {
+				return errors.Join(err, a.out.document(map[string]any{"file": c.File, "key": key, "value": value}))
+			}
+			a.out.line("%s is now %s in %s", key, a.safe(value), c.File)
+			return err
 		}),
 	}
 }

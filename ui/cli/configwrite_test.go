@@ -15,6 +15,8 @@ func TestASettingIsWrittenWhereItBelongs(t *testing.T) {
 		"no file":              {"", "theme", "dark", "theme = \"dark\"\n"},
 		"a table in no file":   {"", "chat.title", "words", "[chat]\ntitle = \"words\"\n"},
 		"in place":             {"# mine\ntheme = 'light'  # by day\nmouse = true\n", "theme", "dark", "# mine\ntheme = \"dark\"  # by day\nmouse = true\n"},
+		"the mouse":            {"", "mouse", "off", "mouse = false\n"},
+		"of the mouse":         {"", "mouse.wheel", "off", "[mouse]\nwheel = false\n"},
 		"a switch":             {"mouse = true # the wheel\n", "plain", "on", "mouse = true # the wheel\nplain = true\n"},
 		"below the last":       {"model = \"a/b\"\n# about the chat\n\n[chat]\ntitle = \"words\"\n", "theme", "dark", "model = \"a/b\"\ntheme = \"dark\"\n# about the chat\n\n[chat]\ntitle = \"words\"\n"},
 		"above a table":        {"# head\n\n# of the chat\n[chat]\ntitle = \"words\"\n", "theme", "dark", "# head\n\ntheme = \"dark\"\n# of the chat\n[chat]\ntitle = \"words\"\n"},
@@ -40,19 +42,27 @@ func TestASettingIsWrittenWhereItBelongs(t *testing.T) {
 			if c.old != "" {
 				write(t, path, c.old, 0o600)
 			}
-			if err := WriteSetting(path, c.key, c.value); err != nil {
+			if err := writeSetting(path, c.key, c.value, fits(path)); err != nil {
 				t.Fatal(err)
 			}
 			if got := textOf(t, path); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
-			if err := WriteSetting(path, c.key, c.value); err != nil {
+			if err := writeSetting(path, c.key, c.value, fits(path)); err != nil {
 				t.Fatalf("once more: %v", err)
 			}
 			if got := textOf(t, path); got != c.want {
 				t.Errorf("written twice it is\n%s", got)
 			}
 		})
+	}
+}
+
+// fits reads what is to be written as a file, and nothing more.
+func fits(path string) func(data []byte) error {
+	return func(data []byte) error {
+		_, err := parseFile(path, data, false)
+		return err
 	}
 }
 
@@ -77,6 +87,7 @@ func TestASettingThatIsWrongChangesNothing(t *testing.T) {
 		"no key":                 {"", "a b", "x", "is no key of the configuration"},
 		"two lines":              {"", "theme = 1\nmouse", "x", "is no key of the configuration"},
 		"wrong switch":           {"", "plain", "perhaps", `"plain" must be true or false, not "perhaps"`},
+		"no amount":              {"", "spending.day", "nan", `"spending.day" must be an amount`},
 		"wrong number":           {"", "memory.recall_tokens", "many", "must be a whole number of tokens"},
 		"wrong mode":             {"", "chat.title", "none", `chat.title cannot be none: "chat.title" must be "model" or "words"`},
 		"wrong key":              {"", "keys.chat.send", "ctrl+zz", `no terminal sends the key "ctrl+zz"`},
@@ -90,7 +101,7 @@ func TestASettingThatIsWrongChangesNothing(t *testing.T) {
 			if c.old != "" {
 				write(t, path, c.old, 0o600)
 			}
-			err := WriteSetting(path, c.key, c.value)
+			err := writeSetting(path, c.key, c.value, fits(path))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want %q", err, c.want)
 			}
@@ -119,7 +130,7 @@ func TestASettingKeepsModeAndLink(t *testing.T) {
 	if err := os.Symlink(real, link); err != nil {
 		t.Skip(err)
 	}
-	if err := WriteSetting(link, "theme", "dark"); err != nil {
+	if err := writeSetting(link, "theme", "dark", fits(link)); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Lstat(link)
@@ -140,7 +151,7 @@ func TestASettingKeepsModeAndLink(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nowhere"), gone); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteSetting(gone, "theme", "dark"); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if err := writeSetting(gone, "theme", "dark", fits(gone)); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -214,4 +225,47 @@ func FuzzSetting(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What the next start would refuse is not written, though the file itself is right.
+func TestASettingThatNoStartTakesIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ key, value, want string }{
+		{"tools.off", "nonsense", `there is no tool "nonsense"`},
+		{"dir", "somewhere", "give the whole path"},
+		{"system_file", "nowhere.md", "cannot be read"},
+		{"fallback", "text/x, nobody/y", "nobody"},
+	} {
+		w, s, out, errs := world1(t)
+		wire := w.wire()
+		wire.Tools = func() []string { return []string{"grep"} }
+		path := filepath.Join(t.TempDir(), "config.toml")
+		write(t, path, "plain = true\n", 0o600)
+		code := Main(t.Context(), s, []string{"--config", path, "config", "set", c.key, c.value}, wire)
+		if code != ExitUsage || !strings.Contains(errs.String(), c.want) || strings.Count(errs.String(), "\n") != 1 {
+			t.Errorf("%s %s: exit code %d: %s%s", c.key, c.value, code, out, errs)
+		}
+		if got := textOf(t, path); got != "plain = true\n" {
+			t.Errorf("%s: the file is now %q", c.key, got)
+		}
+	}
+}
+
+// What was set is told, and so is what is odd about it, but no control character.
+func TestASettingIsToldAsItIs(t *testing.T) {
+	t.Parallel()
+	w, s, out, errs := world1(t)
+	wire := w.wire()
+	wire.Tools = func() []string { return []string{"grep"} }
+	s.OutTTY = true
+	path := filepath.Join(t.TempDir(), "config.toml")
+	write(t, path, "", 0o600)
+	for _, args := range [][]string{{"system", "be \x1b[31m brief"}, {"permissions.deny", "grop(x)"}} {
+		if code := Main(t.Context(), s, append([]string{"--config", path, "config", "set"}, args...), wire); code != ExitDone {
+			t.Fatalf("exit code %d: %s", code, errs)
+		}
+	}
+	if strings.Contains(out.String(), "\x1b") || !strings.Contains(errs.String(), "did you mean grep?") {
+		t.Errorf("said %q and %q", out, errs)
+	}
 }

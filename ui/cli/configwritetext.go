@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -44,6 +45,9 @@ func settingText(parts []string, value string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if parts[0] == keyMouse {
+		kind = reflect.Bool // the key itself, which can be a table, too
+	}
 	wrong := usage("%q must be %s, not %q", key, wanted(parts), value)
 	bare := strings.TrimSpace(value)
 	switch kind {
@@ -62,7 +66,7 @@ func settingText(parts []string, value string) (string, error) {
 		return bare, nil
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(bare, 64)
-		if err != nil {
+		if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
 			return "", wrong
 		}
 		text := strconv.FormatFloat(f, 'f', -1, 64)
@@ -73,10 +77,7 @@ func settingText(parts []string, value string) (string, error) {
 	case reflect.Slice:
 		return listText(bare), nil
 	case reflect.Interface:
-		switch {
-		case parts[0] != "keys" && (bare == "true" || bare == "false"):
-			return bare, nil
-		case strings.HasPrefix(bare, "["), strings.Contains(bare, ", "): // several keys
+		if strings.HasPrefix(bare, "[") || strings.Contains(bare, ", ") { // several keys
 			return listText(bare), nil
 		}
 	default: // a text

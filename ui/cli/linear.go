@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -96,8 +97,10 @@ func (a *app) modelLines(ctx context.Context) ([]plain.Model, error) {
 func (a *app) openLinear(ctx context.Context, c ChatSetup) (ChatExit, error) {
 	told, release := interrupts(ctx)
 	defer release()
-	signal.Ignore(syscall.SIGPIPE)
-	defer signal.Reset(syscall.SIGPIPE)
+	// To ignore the signal would have the commands of the model ignore it, too.
+	unread := make(chan os.Signal, 1)
+	signal.Notify(unread, syscall.SIGPIPE)
+	defer signal.Stop(unread)
 	c.Linear.Interrupts = told
 	return a.wire.Plain(ctx, c)
 }

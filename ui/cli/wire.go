@@ -333,7 +333,7 @@ type ChatSetup struct {
 	// and an ending of .jsonl chooses JSON Lines. Nothing is written over.
 	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
 	// Save sets a key of the person's configuration file, such as "theme", for the
-	// starts to come; see [WriteSetting]. What would not count, because a flag, the
+	// starts to come, and leaves all else in it. What would not count, because a flag, the
 	// environment or the project sets it, is an error that says so.
 	Save func(ctx context.Context, key, value string) error
 	// Doctor looks at the set-up and tells in lines of a width what it found, 0 for

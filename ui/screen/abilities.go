@@ -38,7 +38,7 @@ const nameMax = 40
 // is asked nothing: it takes some of the questions for orders.
 func questions(kind string, getenv func(string) string) string {
 	switch {
-	case kind == "linux", strings.HasPrefix(kind, "vt"), strings.HasPrefix(kind, "cons"):
+	case kind == "linux", strings.HasPrefix(kind, "vt") && !strings.HasPrefix(kind, "vte"), strings.HasPrefix(kind, "cons"):
 		return ""
 	case getenv("TERM_PROGRAM") == "Apple_Terminal", strings.HasPrefix(kind, "eterm"):
 		// They print the ends of questions that they do not know.

@@ -47,6 +47,7 @@ func TestTerminalsAreNotAskedWhatTheyWouldTakeForOrders(t *testing.T) {
 	for _, c := range []struct{ kind, program, tmux, want string }{
 		{"linux", "", "", ""},
 		{"vt100", "", "", ""},
+		{"vte-256color", "", "", allQuestions},
 		{"xterm-256color", "", "", allQuestions},
 		{"xterm-256color", "Apple_Terminal", "", askEnd},
 		{"screen-256color", "", "", strings.Replace(allQuestions, askCapable, "", 1)},

@@ -20,14 +20,10 @@ const tabStop = 8
 // colours in pen, and returns those in force at its end. Only printable text
 // and colours (SGR) go in: any other sequence or control character is left
 // out, so that nothing but the renderer ever drives the terminal.
-func parseLine(text string, width int, pen uv.Style) (uv.Line, uv.Style) {
-	return parseWary(text, width, pen, false)
-}
-
-// parseWary is parseLine for a terminal that may take characters of several code
-// points for narrower or wider than they are, if wary says so: what follows one is
-// then placed anew.
-func parseWary(text string, width int, pen uv.Style, wary bool) (uv.Line, uv.Style) {
+//
+// Wary says that the terminal may take characters of several code points for
+// narrower or wider than they are: what follows one is then placed anew.
+func parseLine(text string, width int, pen uv.Style, wary bool) (uv.Line, uv.Style) {
 	line := uv.NewLine(width)
 	for x := 0; len(text) > 0; {
 		if x >= width { // only colours count from here on

@@ -164,7 +164,7 @@ func (p *painter) fill() (changed int) {
 			}
 		}
 		if !known {
-			line.cells, line.pen = parseWary(text, p.width, pen, p.wary)
+			line.cells, line.pen = parseLine(text, p.width, pen, p.wary)
 		}
 		if plain {
 			p.next[text] = line

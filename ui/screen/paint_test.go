@@ -45,7 +45,7 @@ func (g *glass) differs(view string) string {
 		if y < len(lines) {
 			text = lines[y]
 		}
-		want, _ := parseLine(text, g.Width(), uv.Style{})
+		want, _ := parseLine(text, g.Width(), uv.Style{}, false)
 		for x := range want {
 			if want[x].Width == 0 {
 				continue

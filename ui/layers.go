@@ -53,12 +53,6 @@ func (m Model) push(l overlay.Layer) Model {
 	return m
 }
 
-// pop takes the uppermost overlay away.
-func (m Model) pop() Model {
-	m.layers = m.layers[:max(len(m.layers)-1, 0)]
-	return m
-}
-
 // toTop gives a key or the wheel to the uppermost overlay and does what it wants.
 func (m Model) toTop(msg tea.Msg) (tea.Model, tea.Cmd) { return m.toLayer(len(m.layers)-1, msg) }
 

@@ -244,15 +244,13 @@ func (a *app) configSet() *cobra.Command {
 
 // checkSetting refuses names that the next start would refuse.
 func (a *app) checkSetting(ctx context.Context, key, value string) error {
-	c, err := a.config()
-	if err != nil {
+	if _, err := a.config(); err != nil {
 		return err
 	}
 	switch key {
 	case "theme":
-		c.Theme = value
-		c.values["theme"] = Value{Key: key, Value: value}
-		return a.checkTheme(c)
+		_, err := a.theme(Value{Key: key, Value: value, layer: layerUser}) // as the file will have it
+		return err
 	case "model":
 		m, err := a.models(ctx)
 		if err != nil {

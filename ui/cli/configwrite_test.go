@@ -235,10 +235,19 @@ func TestASettingThatNoStartTakesIsRefused(t *testing.T) {
 		{"dir", "somewhere", "give the whole path"},
 		{"system_file", "nowhere.md", "cannot be read"},
 		{"fallback", "text/x, nobody/y", "nobody"},
+		{"theme", "nobody", `there is no theme "nobody"`},
+		{"theme", "dark", "CAIRN_THEME"},
 	} {
 		w, s, out, errs := world1(t)
 		wire := w.wire()
 		wire.Tools = func() []string { return []string{"grep"} }
+		getenv := s.Getenv
+		s.Getenv = func(name string) string {
+			if name == "CAIRN_THEME" {
+				return "light"
+			}
+			return getenv(name)
+		}
 		path := filepath.Join(t.TempDir(), "config.toml")
 		write(t, path, "plain = true\n", 0o600)
 		code := Main(t.Context(), s, []string{"--config", path, "config", "set", c.key, c.value}, wire)

@@ -45,37 +45,35 @@ type turnSeen struct {
 // is waited for.
 func (m Model) watchTurns() (Model, tea.Cmd) {
 	var tell string
-	seen := m.term.turns
+	var now []turnSeen
 	note := func(c chat.Model) {
-		i := slices.IndexFunc(seen, func(t turnSeen) bool { return t.chat == c.Number() })
 		busy, waiting := c.Busy(), c.Waiting()
-		switch {
-		case i < 0 && !busy && !waiting:
+		i := slices.IndexFunc(m.term.turns, func(t turnSeen) bool { return t.chat == c.Number() })
+		if i < 0 && !busy && !waiting {
 			return
-		case i < 0:
-			seen = append(slices.Clip(seen), turnSeen{chat: c.Number(), since: m.deps.Now(), waiting: waiting})
-			return // what waited already when the chat was opened is no news
-		case waiting && !seen[i].waiting:
-			tell = "waits for your decision: " + title(c)
-		case !busy && !waiting && !seen[i].waiting && m.deps.Now().Sub(seen[i].since) >= m.deps.Notify.After:
-			tell = "done: " + title(c)
 		}
-		switch {
-		case !busy && !waiting:
-			seen = slices.Delete(slices.Clone(seen), i, i+1)
-		case waiting != seen[i].waiting:
-			seen = slices.Clone(seen)
-			seen[i].waiting = waiting
-			if !waiting {
-				seen[i].since = m.deps.Now()
+		t := turnSeen{chat: c.Number(), since: m.deps.Now(), waiting: waiting}
+		if i >= 0 { // what waited already when the chat was opened is no news
+			was := m.term.turns[i]
+			switch {
+			case waiting && !was.waiting:
+				tell = "waits for your decision: " + title(c)
+			case !busy && !waiting && !was.waiting && t.since.Sub(was.since) >= m.deps.Notify.After:
+				tell = "done: " + title(c)
 			}
+			if waiting || !was.waiting { // after a decision it begins anew
+				t.since = was.since
+			}
+		}
+		if busy || waiting {
+			now = append(now, t)
 		}
 	}
 	note(m.chat)
 	for _, c := range m.parked {
 		note(c)
 	}
-	m.term.turns = seen
+	m.term.turns = now
 	if tell == "" || !m.term.away {
 		return m, nil
 	}

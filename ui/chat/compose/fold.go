@@ -144,18 +144,27 @@ func (b Box) Folds() [][2]int {
 // FoldsOf are the parts of a text that were folded in this box, in bytes.
 func (b Box) FoldsOf(s string) [][2]int {
 	var folds [][2]int
+	next := make([]int, len(b.known)) // where each is from at on, -1 for nowhere
+	for i, k := range b.known {
+		next[i] = strings.Index(s, k)
+	}
 	for at := 0; ; {
 		from, size := -1, 0
-		for _, k := range b.known {
-			if i := strings.Index(s[at:], k); i >= 0 && (from < 0 || i < from || i == from && len(k) > size) {
-				from, size = i, len(k)
+		for i, k := range b.known {
+			if next[i] >= 0 && next[i] < at {
+				if next[i] = strings.Index(s[at:], k); next[i] >= 0 {
+					next[i] += at
+				}
+			}
+			if n := next[i]; n >= 0 && (from < 0 || n < from || n == from && len(k) > size) {
+				from, size = n, len(k)
 			}
 		}
 		if from < 0 {
 			return folds
 		}
-		folds = append(folds, [2]int{at + from, at + from + size})
-		at += from + size
+		at = from + size
+		folds = append(folds, [2]int{from, at})
 	}
 }
 

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -61,5 +62,18 @@ func TestWhatIsInTheBox(t *testing.T) {
 	b := at("ab@c|d")
 	if !b.Has("@") || b.Has("x") || !b.Ends("b@c") || b.Ends("@") || b.Ends("xab@c") || !b.Ends("") || b.AtStart() || !at("|x").AtStart() {
 		t.Error("Has, Ends or AtStart is wrong")
+	}
+}
+
+func TestFoldsAreFoundWhereverAndHoweverOftenTheyComeBack(t *testing.T) {
+	t.Parallel()
+	b := Box{}.Know("abc").Know("abcabc").Know("xyz")
+	for text, want := range map[string]string{
+		"": "[]", "none": "[]", "abc": "[[0 3]]", "-abcabc-abc": "[[1 7] [8 11]]", "xyzabcxyz": "[[0 3] [3 6] [6 9]]",
+		"ab xyz abcabcabc xyz": "[[3 6] [7 13] [13 16] [17 20]]",
+	} {
+		if got := fmt.Sprint(b.FoldsOf(text)); got != want {
+			t.Errorf("%q has %s, not %s", text, got, want)
+		}
 	}
 }

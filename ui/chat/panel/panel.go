@@ -18,6 +18,8 @@ const (
 	LeastHeight = 28
 	// barWidth is that of the bar that shows an amount.
 	barWidth = 20
+	// indent is how far the rest of a wrapped line is moved in.
+	indent = 2
 )
 
 // Section is a heading with lines; a line may be wrapped, which makes more of it.
@@ -69,9 +71,9 @@ func (s Section) rows(t *themes.Theme) []string {
 	}
 	var out []string
 	for _, l := range s.Lines {
-		for i, row := range render.Wrap(render.SafeLine(l.Text), Width-2) {
+		for i, row := range render.Wrap(render.SafeLine(l.Text), Width-1-indent) {
 			if i > 0 {
-				row = "  " + render.Truncate(row, Width-4, t.Ornaments.Ellipsis)
+				row = strings.Repeat(" ", indent) + row
 			}
 			if l.Muted {
 				row = t.Paints.Muted.On(row)

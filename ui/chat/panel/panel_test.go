@@ -44,6 +44,22 @@ func TestThePanelFitsWhateverIsInIt(t *testing.T) {
 	}
 }
 
+func TestNothingOfAWrappedLineIsLost(t *testing.T) {
+	t.Parallel()
+	theme, err := themes.Load("", true, themes.Options{Profile: themes.NoColor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("0123456789", 20)
+	var got strings.Builder
+	for _, r := range View([]Section{{Lines: []Line{{Text: text}}}}, theme, 20) {
+		got.WriteString(strings.TrimSpace(strings.TrimPrefix(r, theme.Ornaments.Bar)))
+	}
+	if got.String() != text {
+		t.Errorf("it shows %q", got.String())
+	}
+}
+
 func TestAnAmountIsABarOfItsShare(t *testing.T) {
 	t.Parallel()
 	theme, err := themes.Load("", true, themes.Options{Profile: themes.TrueColor})

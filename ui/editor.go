@@ -19,31 +19,40 @@ import (
 func (m Model) edit(text, name string, done func(text string, err error) tea.Msg) tea.Cmd {
 	ctx, getenv := m.ctx, m.deps.Getenv
 	return func() tea.Msg {
-		dir, err := os.MkdirTemp("", "cairn-edit-")
+		path, err := lent(text, name)
 		if err != nil {
-			return done("", fmt.Errorf("edit: %w", err))
-		}
-		path := filepath.Join(dir, filepath.Base(name))
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			return done("", errors.Join(fmt.Errorf("edit: %w", err), os.RemoveAll(dir)))
+			return done("", err)
 		}
 		args := editor(getenv)
 		cmd := exec.CommandContext(ctx, args[0], append(args[1:], path)...)
-		return screen.Exec(cmd, func(err error) tea.Msg { return edited(path, err, done) })()
+		return screen.Exec(cmd, func(err error) tea.Msg { return done(returned(path, args[0], err)) })()
 	}
 }
 
-// edited reads back what the editor left.
-func edited(path string, err error, done func(string, error) tea.Msg) tea.Msg {
+// lent writes a text to a file of its own, for an editor.
+func lent(text, name string) (path string, err error) {
+	dir, err := os.MkdirTemp("", "cairn-edit-")
+	if err != nil {
+		return "", fmt.Errorf("edit %s: %w", name, err)
+	}
+	path = filepath.Join(dir, filepath.Base(name))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", errors.Join(fmt.Errorf("edit %s: %w", name, err), os.RemoveAll(dir))
+	}
+	return path, nil
+}
+
+// returned reads back what the editor left, of which err says how it ended, and
+// removes the file.
+func returned(path, editor string, err error) (string, error) {
 	var text []byte
 	if err == nil {
 		text, err = os.ReadFile(path)
 	}
-	err = errors.Join(err, os.RemoveAll(filepath.Dir(path)))
-	if err != nil {
-		return done("", fmt.Errorf("edit with $EDITOR: %w", err))
+	if err := errors.Join(err, os.RemoveAll(filepath.Dir(path))); err != nil {
+		return "", fmt.Errorf("edit %s with %s: %w", filepath.Base(path), editor, err)
 	}
-	return done(strings.ReplaceAll(string(text), "\r\n", "\n"), nil)
+	return strings.ReplaceAll(string(text), "\r\n", "\n"), nil
 }
 
 // editor is the command of the person's editor with its arguments.

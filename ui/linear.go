@@ -2,13 +2,8 @@ package ui
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"cairn/ui/chat"
@@ -57,26 +52,14 @@ func named(getenv func(string) string) bool {
 // editor has a text edited in the person's editor, at the terminal of the chat.
 func (l Line) editor(getenv func(string) string) func(ctx context.Context, text, name string) (string, error) {
 	return func(ctx context.Context, text, name string) (string, error) {
-		dir, err := os.MkdirTemp("", "cairn-edit-")
+		path, err := lent(text, name)
 		if err != nil {
-			return "", fmt.Errorf("edit %s: %w", name, err)
-		}
-		path := filepath.Join(dir, filepath.Base(name))
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			return "", errors.Join(fmt.Errorf("edit %s: %w", name, err), os.RemoveAll(dir))
+			return "", err
 		}
 		args := editor(getenv)
 		cmd := exec.CommandContext(ctx, args[0], append(args[1:], path)...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = l.In, l.Out, l.Out
-		err = cmd.Run()
-		var now []byte
-		if err == nil {
-			now, err = os.ReadFile(path)
-		}
-		if err := errors.Join(err, os.RemoveAll(dir)); err != nil {
-			return "", fmt.Errorf("edit %s with %s: %w", name, args[0], err)
-		}
-		return strings.ReplaceAll(string(now), "\r\n", "\n"), nil
+		return returned(path, args[0], cmd.Run())
 	}
 }
 

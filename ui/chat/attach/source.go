@@ -165,13 +165,17 @@ func (s Sources) text(ctx context.Context, kind, id string, brief bool) (string,
 		return "", fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
 	if kept := cut(text, sourceMax); kept != text {
-		text = kept + fmt.Sprintf("\n\n"+bounded+"the first %d of %d bytes are here.\n", len(kept), len(text))
+		text = kept + fmt.Sprintf("\n\n"+bounded+"the first %d of %d bytes"+here+"\n", len(kept), len(text))
 	}
 	return text, nil
 }
 
-// bounded begins the line that says that not all of something is there.
-const bounded = "Only "
+// The line that says that not all of something is there begins with bounded and
+// ends with here.
+const (
+	bounded = "Only "
+	here    = " are here."
+)
 
 // about is the beginning of a text from the person's store.
 func about(what, title string) string {
@@ -207,7 +211,7 @@ func Conversation(s harness.Session, records []harness.Record) string {
 	slices.Reverse(said)
 	head := about("session "+string(s.ID), cut(s.Title, 200))
 	if len(said) < all {
-		head += fmt.Sprintf("%sthe last %d of %d messages are here.\n\n", bounded, len(said), all)
+		head += fmt.Sprintf(bounded+"the last %d of %d messages"+here+"\n\n", len(said), all)
 	}
 	return head + strings.Join(said, "")
 }
@@ -228,17 +232,22 @@ func spoken(r harness.Record) string {
 	return fmt.Sprintf("## %s, message %d, %s\n\n%s\n\n", who, r.Seq, r.At.UTC().Format("2006-01-02 15:04"), text)
 }
 
-// shortOf says that not all of what a mention names is sent; empty if all is.
+// shortOf says that not all of what a mention names is sent; empty if all is. That
+// stands behind the first line of a session, and at the end of anything.
 func shortOf(p string, part harness.Part) string {
-	if _, _, ok := source(p); !ok {
+	kind, _, ok := source(p)
+	if !ok {
 		return ""
 	}
-	for l := range strings.Lines(part.Text) {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(l), bounded); ok {
-			return "@" + p + ": only " + strings.TrimSuffix(strings.TrimSuffix(rest, "."), " are here") + " are sent"
-		}
-		if strings.HasPrefix(l, "## ") {
-			break
+	lines := strings.Split(strings.TrimSpace(part.Text), "\n")
+	at := []string{lines[len(lines)-1]}
+	if kind == kindSession && len(lines) > 2 {
+		at = append(at, lines[2])
+	}
+	for _, l := range at {
+		rest, begins := strings.CutPrefix(l, bounded)
+		if rest, ends := strings.CutSuffix(rest, here); begins && ends {
+			return "@" + p + ": only " + rest + " are sent"
 		}
 	}
 	return ""

@@ -117,7 +117,7 @@ func (m Model) grant(want overlay.Intent) (tea.Model, tea.Cmd) {
 	case overlay.Chosen:
 		return m.chosen(want)
 	case overlay.PickModel:
-		return m.openModels(want.Name)
+		return m.openModels(want.Name, "")
 	case overlay.KeysTested:
 		return m, screen.Listen(false)
 	case overlay.UseTheme:

@@ -290,8 +290,9 @@ func keyMsg(name string) (key tea.KeyMsg, ok bool) {
 }
 
 // openModels shows the models to choose from, or what the key of one is, as if that
-// had been chosen. Where they cannot be listed the one in use is named.
-func (m Model) openModels(choose string) (tea.Model, tea.Cmd) {
+// had been chosen; refused says why another key is asked for. Where they cannot be
+// listed the one in use is named.
+func (m Model) openModels(choose, refused string) (tea.Model, tea.Cmd) {
 	if m.deps.Models.List == nil {
 		m.chat = m.chat.Say(m.chat.ModelWords())
 		return m, nil
@@ -301,7 +302,7 @@ func (m Model) openModels(choose string) (tea.Model, tea.Cmd) {
 		source.Recent = recentModels(m.deps)
 	}
 	o, cmd := overlay.NewModels(m.ctx, overlay.ModelsConfig{
-		ModelSource: source, Current: m.chat.Model(), Choose: choose, Theme: m.look.theme, Words: Words, Keys: m.deps.Keys,
+		ModelSource: source, Current: m.chat.Model(), Choose: choose, Refused: refused, Theme: m.look.theme, Words: Words, Keys: m.deps.Keys,
 	}).Open()
 	return m.push(overlay.Over(o)), cmd
 }

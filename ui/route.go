@@ -92,7 +92,9 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 	case chat.WantPalette:
 		return m.openPalette(want.Text)
 	case chat.WantModels:
-		return m.openModels("")
+		return m.openModels("", "")
+	case chat.WantKey:
+		return m.openModels(want.Text, want.Say)
 	case chat.WantUsage:
 		return m.openUsage()
 	case chat.WantOpen:

@@ -221,6 +221,9 @@ const (
 	WantPalette
 	// WantModels is the list of models, to choose one for the session.
 	WantModels
+	// WantKey is another key asked for, for the model that Text names, since of the
+	// one in use Say tells.
+	WantKey
 	// WantKeyTest is what the terminal sends for keys.
 	WantKeyTest
 	// WantMouse is the mouse given to the terminal, or taken.
@@ -232,7 +235,7 @@ type Intent struct {
 	Kind IntentKind
 	Text string
 	// IDs are the facts and notes that [WantMemory] is to show, named by Text;
-	// nil is all. Say is what is said with them.
+	// nil is all. Say is what is said with them, or why [WantKey] asks.
 	IDs []string
 	Say string
 	// Open is the session that [WantOpen] is about.

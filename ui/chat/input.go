@@ -114,8 +114,11 @@ func (m Model) do(action, key string) (Model, tea.Cmd, Intent) {
 		m, cmd = m.escape()
 	case actTake:
 		m, cmd = m.takeOver()
-	case actContinue, actRetry, actDrop:
+	case actContinue, actRetry, actDrop, actKey:
 		m, cmd = m.offer(action, key)
+		want := m.wanted
+		m.wanted = Intent{}
+		return m, cmd, want
 	case actHere:
 		m, cmd = m.driveHere()
 	case actUndo:

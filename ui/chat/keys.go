@@ -39,6 +39,7 @@ const (
 	actContinue = "chat.continue"
 	actRetry    = "chat.retry"
 	actDrop     = "chat.drop"
+	actKey      = "chat.key"
 	actUndo     = "chat.undo-memory"
 	actEditor   = "chat.editor"
 	actDecide   = "chat.decide"
@@ -120,6 +121,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actContinue, "continue the unfinished answer", "Running", 0, m.reached(m.undecided(open)), "c"),
 		b(actRetry, "retry it", "Running", 0, m.undecided(open), "r"),
 		b(actDrop, "drop it", "Running", 0, m.reached(open), "d"),
+		b(actKey, "give another key", "Running", 0, m.unkeyed(open), "k"),
 		b(actDecide, "decide what waits", "Running", 0, when(m.waits() && !m.ask.shown, decide.OffNone), "ctrl+x a"),
 		b(actHere, "drive the run here", "Running", 0, when(m.turn.unclaimed != "", offTaken), "ctrl+x h"),
 		b(actCondense, "condense as it is asked", "Running", 0, when(m.confirms(), offSure), "y"),

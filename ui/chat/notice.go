@@ -103,7 +103,7 @@ func (m Model) decideKeys(dot string) string {
 // choices lists the keys for the unfinished run.
 func (m Model) choices(dot string) string {
 	var b strings.Builder
-	for _, c := range []struct{ action, word string }{{actContinue, "continue"}, {actRetry, "retry"}, {actDrop, "drop"}} {
+	for _, c := range []struct{ action, word string }{{actKey, "another key"}, {actContinue, "continue"}, {actRetry, "retry"}, {actDrop, "drop"}} {
 		if k := m.keyOf(c.action); k != "" {
 			b.WriteString(dot + k + " " + c.word)
 		}

@@ -16,6 +16,9 @@ import (
 // letter goes on sooner, and chooses nothing.
 const quietFor = 400 * time.Millisecond
 
+// kindAuth is the kind of a run's error at a key that is missing or refused.
+const kindAuth = "auth"
+
 // resumption is the way that an action goes on with an unfinished run.
 func resumption(action string) harness.ResumeHow {
 	switch action {
@@ -64,12 +67,25 @@ func (msg offerMsg) apply(m Model) (Model, tea.Cmd) {
 // goOnWith does with the unfinished run what was chosen. Where its engine could not
 // be reached that is tried again.
 func (m Model) goOnWith(action string) (Model, tea.Cmd) {
+	if action == actKey {
+		m.wanted = Intent{Kind: WantKey, Text: m.open.Config.Model, Say: m.deps.Words(m.open.Error)}
+		return m, nil
+	}
 	if m.open.Unreachable != "" {
 		m.notice = "asking " + m.open.Engine + " again"
 		m.away.again = true
 		return m.fetch()
 	}
 	return m.resume(*m.open, resumption(action))
+}
+
+// unkeyed is why no other key is asked for: off, or that the unfinished answer did
+// not fail at one.
+func (m Model) unkeyed(off string) string {
+	if off == "" && (m.open.Error == nil || m.open.Error.Kind != kindAuth || m.open.Config.Model == "") {
+		return "no key was refused"
+	}
+	return off
 }
 
 // openWords describes the unfinished run.

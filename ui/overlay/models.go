@@ -62,6 +62,8 @@ type ModelsConfig struct {
 	Current string
 	// Choose is the model to begin with as if it had been chosen, empty for none.
 	Choose string
+	// Refused says what was wrong with its key, so that another one is asked for.
+	Refused string
 	// Theme is required.
 	Theme *themes.Theme
 	// Words turns an error into a sentence; nil means its text.
@@ -253,14 +255,23 @@ func (m Models) listed(msg modelsListed) (Models, tea.Cmd, Intent) {
 	}
 	m = m.found(true)
 	i := slices.IndexFunc(m.lines, func(l ModelLine) bool { return l.Name == m.c.Choose })
-	if m.c.Choose == "" || i < 0 {
+	line := ModelLine{Name: m.c.Choose}
+	switch {
+	case m.c.Choose == "", i < 0 && (m.c.Refused == "" || msg.found):
 		return m, nil, nil
+	case i >= 0:
+		line = m.lines[i]
 	}
-	at := *m.c
-	at.Choose = ""
+	at, refused := *m.c, m.c.Refused
+	at.Choose, at.Refused = "", ""
 	m.c = &at // what is still to come for the list is not needed any more
 	m.reads = 0
-	return m.choose(m.lines[i])
+	if refused != "" && at.SaveKey != nil {
+		m = m.askFor(line)
+		m.ask.notice, m.ask.failed = refused, true
+		return m, nil, nil
+	}
+	return m.choose(line)
 }
 
 // found looks for what is typed. Those used last come first, then those that can be

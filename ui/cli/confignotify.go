@@ -21,11 +21,11 @@ type Notify string
 // The ways to tell.
 const (
 	// NotifyAuto picks the way that the terminal is known to have, or the bell.
-	NotifyAuto Notify = "auto"
-	NotifyBell Notify = "bell"
-	NotifyOSC9 Notify = "osc9"
-	NotifyOSC7 Notify = "osc777"
-	NotifyOff  Notify = "off"
+	NotifyAuto   Notify = "auto"
+	NotifyBell   Notify = "bell"
+	NotifyOSC9   Notify = "osc9"
+	NotifyOSC777 Notify = "osc777"
+	NotifyOff    Notify = "off"
 )
 
 // notifiesText is what it can be, in words.
@@ -33,7 +33,7 @@ const notifiesText = `"auto", "bell", "osc9", "osc777" or "off"`
 
 // notifies are the values of the key, for completion.
 func notifies() []string {
-	return []string{string(NotifyAuto), string(NotifyBell), string(NotifyOSC9), string(NotifyOSC7), string(NotifyOff)}
+	return []string{string(NotifyAuto), string(NotifyBell), string(NotifyOSC9), string(NotifyOSC777), string(NotifyOff)}
 }
 
 // defaultNotifyAfter is how long a turn takes that is worth telling of, and

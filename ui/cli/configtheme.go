@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,13 +30,15 @@ type ThemeChoice struct {
 	Err    error
 }
 
-// themesDir is where the person's own themes are: beside the configuration.
+// themesDir is where the person's own themes are: beside the configuration. It is
+// empty where there is no place for that.
 func (a *app) themesDir() string {
 	c := Config{}
-	if _, err := c.readUser(a.s, a.flags.config, nil); err == nil || c.File != "" {
-		return filepath.Join(filepath.Dir(cmp.Or(c.File, "config.toml")), "themes")
+	_, _ = c.readUser(a.s, a.flags.config, nil) // the place is known of a file that is wrong, too
+	if c.File == "" {
+		return ""
 	}
-	return ""
+	return filepath.Join(filepath.Dir(c.File), "themes")
 }
 
 // isPath tells a path from a name.

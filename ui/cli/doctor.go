@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -77,7 +78,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			a.out.text(findingsText(list, a.s.Width))
 		}
 		if bad > 0 {
-			return fail(ExitFailed, "%d of these need attention", bad)
+			return fail(ExitFailed, "%s attention", map[bool]string{true: "one of these needs", false: strconv.Itoa(bad) + " of these need"}[bad == 1])
 		}
 		return nil
 	})

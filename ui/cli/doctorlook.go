@@ -21,7 +21,9 @@ const probePatience = 2 * time.Second
 // examinePaths looks at the places that cairn reads and writes.
 func (a *app) examinePaths(c Config) []finding {
 	list := []finding{good("configuration", c.File)}
-	if _, err := os.Stat(c.File); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(c.File); c.File == "" {
+		list[0] = noted("configuration", "there is none, because HOME is not set", "set HOME or XDG_CONFIG_HOME, or give --config FILE")
+	} else if errors.Is(err, fs.ErrNotExist) {
 		list[0].Text += " (none, and none is needed)"
 	}
 	if c.Project != "" {
@@ -30,8 +32,12 @@ func (a *app) examinePaths(c Config) []finding {
 	for _, w := range c.Warnings {
 		list = append(list, wrong("configuration", w, ""))
 	}
-	if err := a.checkTheme(c); err != nil {
-		list = append(list, wrong("theme", err.Error(), ""))
+	faint, err := a.themeWarnings(c)
+	if err != nil {
+		list = append(list, wrong("theme", a.words(err), "choose another: cairn config set theme auto"))
+	}
+	for _, f := range faint {
+		list = append(list, noted("theme", f, ""))
 	}
 	return append(list, a.examineLog()...)
 }

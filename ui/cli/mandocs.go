@@ -24,7 +24,7 @@ func configDocs() []keyDoc {
 		{"memory.distill", "text", "what becomes of what the model finds worth keeping after a turn: auto, ask or off"},
 		{"memory.recall_tokens", "number", "how many tokens of a request recalled facts, notes and messages may take"},
 		{"chat.title", "text", "who gives a conversation its title: model, or words for its first words"},
-		{"chat.still", "time", "for how long nobody may have typed before a question takes keys"},
+		{"chat.still", "time", "how long the linear chat says nothing of an answer before it says that it still works, such as 30s; off never does"},
 		{"chat.fold_pastes", "true or false", "show a long paste as one line; all of it is sent"},
 		{"chat.side_panel", "true or false", "show a panel beside the conversation where there is room"},
 		{"spending.session", "number", "what the calls of a session may cost, in USD; 0 is no limit"},

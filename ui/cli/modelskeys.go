@@ -122,7 +122,11 @@ func (a *app) keyedProvider(ctx context.Context, typed string) (string, error) {
 	switch {
 	case own, slices.Contains(names, name) && !local:
 		return name, nil
-	case local:
+	case !local:
+		_, err := m.Validate(ctx, name+"/model")
+		local = err == nil // a server whose models are not known before it is asked
+	}
+	if local {
 		return "", usage("%s needs no key", name)
 	}
 	return "", usage("there is no provider %q%s", typed, suggest(name, "", names))

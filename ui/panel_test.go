@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,46 @@ func TestTheSidePanelIsShownWhereThereIsRoomAndGoesAgain(t *testing.T) {
 			}
 		}
 		d.Press("ctrl+x", "b").Hides("TO DO 1/3").Resize(80, 24).Press("ctrl+x", "b").Shows("the side panel is shown from 110 columns")
+	})
+}
+
+// topWord is the first word of the conversation that is on the screen.
+func topWord(d *uitest.Driver) string {
+	for _, l := range d.Lines()[1:] {
+		if w, _, _ := strings.Cut(strings.TrimSpace(l), " "); strings.HasPrefix(w, "w0") {
+			return w
+		}
+	}
+	return ""
+}
+
+func TestWhatIsReadStaysWhenThePanelComesAndGoes(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		var text strings.Builder
+		for i := range 3000 {
+			fmt.Fprintf(&text, "w0%04d ", i)
+		}
+		w.Tell("s", "Long", time.Now(), "hello", text.String())
+		d := w.Open("s", 120, 40).Press("ctrl+x", "b", "pgup", "pgup")
+		at := topWord(d)
+		for _, size := range [][2]int{{120, 27}, {120, 40}, {100, 40}, {120, 40}} { // too low, too narrow
+			line := ""
+			for _, l := range d.Resize(size[0], size[1]).Lines()[1:] {
+				if strings.Contains(l, "w0") {
+					line = l
+					break
+				}
+			}
+			if !strings.Contains(line, at) {
+				t.Fatalf("at %v %s is not in the first line: %s", size, at, line)
+			}
+		}
+		if got := topWord(d); got != at {
+			t.Errorf("%s is read instead of %s", got, at)
+		}
+		if d.Press("ctrl+x", "b", "ctrl+x", "b"); topWord(d) != at {
+			t.Errorf("%s is read instead of %s after the panel went and came", topWord(d), at)
+		}
 	})
 }
 

@@ -10,20 +10,28 @@ type keptPlace struct {
 	now int
 }
 
-// rewidth takes another width. Unless the end is followed, the text that is at the
-// top of the window stays there, and what is new stays as new as it was.
-func (m Model) rewidth(width, height int) Model {
-	p := &m.pages
+// rewidth makes a change to how wide the conversation is. Unless the end is followed,
+// the text that is at the top of the window stays there, and what is new stays as
+// new as it was.
+func (m Model) rewidth(change func(Model) Model) Model {
+	p, was := &m.pages, m.pageWidth()
+	if p.follow || was <= 0 {
+		return change(m)
+	}
 	top, mark := m.desk().lines(p.top.item), m.desk().lines(p.mark.item)
 	line, id := min(p.top.line, len(top)), p.idAt(p.top.item)
 	if p.kept.width == 0 || p.kept.id != id || p.kept.now != line {
-		p.kept = keptPlace{m.width, id, line, textBefore(top[:line]), line}
+		p.kept = keptPlace{was, id, line, textBefore(top[:line]), line}
 	}
 	seen := min(p.mark.line, len(mark))
 	all, text := seen == len(mark), textBefore(mark[:seen])
 
-	m.width, m.height = width, height
+	m = change(m)
 	p = &m.pages
+	width := m.pageWidth()
+	if width <= 0 || width == was {
+		return m
+	}
 	top, mark = m.desk().lines(p.top.item), m.desk().lines(p.mark.item)
 	switch {
 	case p.kept.width == width || p.kept.line == 0:

@@ -167,14 +167,15 @@ func (m Model) to() to { return to{m.number, m.turn.n} }
 // Resize tells the size of the screen.
 func (m Model) Resize(width, height int) (Model, tea.Cmd) {
 	width, height = max(width, 0), max(height, 0)
-	if width != m.width && !m.pages.follow && m.width > 0 && width > 0 {
-		m = m.rewidth(width, height)
-	}
-	m.width, m.height = width, height
+	m = m.rewidth(func(m Model) Model {
+		m.width, m.height = width, height
+		return m
+	})
 	m.over = m.over.resized(width, height)
 	m, cmd := m.seek()
 	m, more := m.quench()
-	return m, tea.Batch(cmd, more)
+	m, facts := m.sideFacts()
+	return m, tea.Batch(cmd, more, facts)
 }
 
 // Restyle takes a new theme and its renderer.

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,15 +47,12 @@ func (m *Model) pageWidth() int {
 	return m.width
 }
 
-// toggleSide shows the panel or takes it away. The line that is read keeps its
-// place within its message.
+// toggleSide shows the panel or takes it away.
 func (m Model) toggleSide() (Model, tea.Cmd) {
-	at := m.pages.top.item
-	was := len(m.desk().lines(at))
-	m.side.on = !m.side.on
-	if is := len(m.desk().lines(at)); !m.pages.follow {
-		m.pages.top.line = m.pages.top.line * is / max(was, 1)
-	}
+	m = m.rewidth(func(m Model) Model {
+		m.side.on = !m.side.on
+		return m
+	})
 	if m.side.on && !m.aside() {
 		m.notice = fmt.Sprintf("the side panel is shown from %d columns and %d rows on", panel.LeastWidth, panel.LeastHeight)
 	}
@@ -173,26 +171,16 @@ func (m *Model) sideFound() *sideFound {
 			f.todos = lastTodos(it.rec)
 		}
 		if it.marks&markPinned != 0 && it.rec.Message != nil {
-			words := widgetHead(it.rec.Message.Text())
+			words := headWords(it.rec.Message.Text())
 			f.pins = append([]string{fmt.Sprintf("%d %s", it.rec.Seq, words)}, f.pins...)
 		}
-	}
-	if m.side.found == nil {
-		m.side.found = &sideFound{}
 	}
 	*m.side.found = f
 	return m.side.found
 }
 
-// widgetHead is the beginning of a text, for a line of the panel.
-func widgetHead(text string) string {
-	const most = 200
-	text = firstLine(strings.TrimSpace(text))
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most])
-	}
-	return text
-}
+// headWords are the beginning of a text, for a line of the panel.
+func headWords(text string) string { return clip(firstLine(text), 200) }
 
 // short is a number of tokens in few characters.
 func short(n int64) string {
@@ -219,10 +207,7 @@ func (m Model) sideFacts() (Model, tea.Cmd) {
 	if len(ids) == 0 {
 		return m, nil
 	}
-	texts := make(map[string]string, len(m.side.texts)+len(ids))
-	for id, text := range m.side.texts {
-		texts[id] = text
-	}
+	texts := m.side.known()
 	for _, id := range ids {
 		texts[id] = ""
 	}
@@ -245,6 +230,15 @@ func (m Model) sideFacts() (Model, tea.Cmd) {
 	}
 }
 
+// known is a copy of the texts, to be added to.
+func (s siding) known() map[string]string {
+	texts := maps.Clone(s.texts)
+	if texts == nil {
+		texts = map[string]string{}
+	}
+	return texts
+}
+
 // sideMsg brings the texts of facts and the titles of notes.
 type sideMsg struct {
 	to
@@ -252,12 +246,9 @@ type sideMsg struct {
 }
 
 func (msg sideMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all messages
-	texts := make(map[string]string, len(m.side.texts)+len(msg.texts))
-	for id, text := range m.side.texts {
-		texts[id] = text
-	}
+	texts := m.side.known()
 	for id, text := range msg.texts {
-		texts[id] = widgetHead(text)
+		texts[id] = headWords(text)
 	}
 	m.side.texts = texts
 	return m, nil

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,8 @@ type terminal struct {
 	away  bool
 	turns []turnSeen
 	mouse pointer
+	// browse opens an address on its display, nil where that cannot be.
+	browse func(ctx context.Context, address string) error
 }
 
 // learn takes what the terminal said of itself.

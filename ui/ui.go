@@ -182,7 +182,7 @@ type Exit struct {
 // New returns the root. It reads nothing; Init's commands do.
 func New(ctx context.Context, d Deps) Model {
 	m := Model{ctx: ctx, deps: d}
-	m.term.mouse.use = d.Mouse
+	m.term.mouse.use, m.term.browse = d.Mouse, localOpener(d.Getenv)
 	m.look = newLook(d, true)
 	var remote runs.Remote
 	var away picker.Runs
@@ -223,7 +223,7 @@ func (m Model) open(o chat.Open) Model {
 // chatDeps are the parts of the chats of this window.
 func (m Model) chatDeps() chat.Deps {
 	deps := chatDeps(m.deps)
-	deps.Theme, deps.Markdown = m.look.theme, m.look.markdown
+	deps.Theme, deps.Markdown, deps.Browse = m.look.theme, m.look.markdown, m.term.browse
 	return deps
 }
 
@@ -236,7 +236,6 @@ func chatDeps(d Deps) chat.Deps {
 		SidePanel: d.SidePanel, KeepPastes: d.KeepPastes,
 		Plan: d.Plan, Compact: d.Compact, Picture: d.Picture, Artifact: d.Artifact, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}
-	deps.Browse = localOpener(d.Getenv)
 	if d.Facts != nil {
 		deps.Facts = d.Facts
 	}

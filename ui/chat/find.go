@@ -221,7 +221,7 @@ func (msg hitsMsg) apply(m Model) (Model, tea.Cmd) {
 		return m.trouble(msg.err)
 	}
 	known := len(f.hits)
-	f.hits = append(f.hits[:known:known], msg.hits...)
+	f.hits = append(f.hits, msg.hits...)
 	if f.newest.Record == 0 {
 		f.newest = msg.newest
 	}

@@ -140,31 +140,31 @@ func (m Model) relaid(change func(Model) Model) Model {
 }
 
 // sameLine is the line of new lines that stands for line n of old ones: the one
-// that says the same, else the one with as much text before it.
+// that says the same. Of what was folded away it is what stood above that.
 func sameLine(was, is []string, n int) int {
-	if n <= 0 || len(was) == 0 {
+	n = min(n, len(was)-1)
+	if n <= 0 {
 		return 0
 	}
-	for up := min(n, len(was)-1); up >= 0; up-- { // of what was folded away, what stood above it
-		if strings.TrimSpace(was[up]) == "" && up > 0 {
-			continue
-		}
-		nth := 0
-		for _, l := range was[:up] {
-			if l == was[up] {
-				nth++
-			}
-		}
-		for i, l := range is {
-			if l != was[up] {
-				continue
-			}
-			if nth--; nth < 0 {
-				return i
-			}
-		}
+	at := make(map[string][]int, len(is))
+	for i, l := range is {
+		at[l] = append(at[l], i)
 	}
-	return 0
+	before := map[string]int{} // how often a line stands above the one at hand
+	for _, l := range was[:n] {
+		before[l]++
+	}
+	for up := n; ; up-- {
+		if l := was[up]; up == 0 || strings.TrimSpace(l) != "" {
+			if same := at[l]; before[l] < len(same) {
+				return same[before[l]]
+			}
+		}
+		if up == 0 {
+			return 0
+		}
+		before[was[up-1]]--
+	}
 }
 
 // textBefore is how many letters are in lines, whatever the width they were broken

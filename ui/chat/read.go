@@ -55,7 +55,7 @@ func (m *Model) choosable(i int) bool {
 // -1 if there is none. Fits may ask for more.
 func (m *Model) beside(i, step int, fits func(i int) bool) int {
 	for i += step; i >= 0 && i <= len(m.pages.items); i += step {
-		if m.choosable(i) && (fits == nil || fits(i)) {
+		if (fits == nil || fits(i)) && m.choosable(i) { // which lays it out
 			return i
 		}
 	}

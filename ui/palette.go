@@ -77,7 +77,8 @@ func sameAs() map[string]string {
 		"new": "chat.new", "sessions": "chat.sessions", "memory": "chat.memory", "runs": "chat.runs", "permissions": "chat.permissions",
 		"model": "chat.model", "tree": "chat.branches", "note": "chat.note", "edit": "chat.edit-last", "undo": "chat.take-back",
 		"redo": "chat.bring-back", "takeover": "chat.takeover", "approve": "chat.decide", "help": "chat.help", "theme": "chat.theme",
-		"result": "chat.result", "find": "chat.find",
+		"result": "chat.result", "find": "chat.find", "copy": "chat.copy", "export": "chat.export", "editor": "chat.editor",
+		"thinking": "chat.thinking", "quit": "chat.leave",
 	}
 }
 

@@ -81,6 +81,11 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		var cmd tea.Cmd
 		m.front = frontPicker
 		m.lists.picker, cmd = m.lists.picker.Open(m.chat.Session().ID, m.chat.Busy())
+		if want.Text != "" {
+			var search tea.Cmd
+			m.lists.picker, search = m.lists.picker.Seek(want.Text)
+			cmd = tea.Batch(cmd, search)
+		}
 		return m, cmd
 	case chat.WantRuns:
 		var cmd tea.Cmd

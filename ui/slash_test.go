@@ -17,7 +17,7 @@ func TestSlashCommands(t *testing.T) {
 	}{
 		{"unknown", "/sesions", []string{"/sesions is no command; the nearest is /sessions", "> /sesions"}},
 		{"rename", "/rename  The  VAT  talk", []string{"renamed to The VAT talk", " The VAT talk ·"}},
-		{"rename without a title", "/rename", []string{"write the title after it"}},
+		{"rename without a title", "/rename", []string{"> /rename Our talk", "enter gives it"}},
 		{"model", "/model", []string{"the model is test/parrot"}},
 		{"another model", "/model test/owl", []string{"the model is now test/owl", "· owl", "model changed from test/parrot to test/owl"}},
 		{"unknown model", "/model tset/owl", []string{"nearest is test", "> /model tset/owl"}},

@@ -41,6 +41,8 @@ func (m Model) Command(text string, fill bool) (Model, tea.Cmd, Intent) {
 		m.notice = "something is written already; send it or clear it, then type " + text
 	case p.Name == "":
 		m.notice = "there is no command " + text
+	case p.Name == "editor": // what is in the box is what it is for
+		return m.Act(actEditor)
 	default:
 		if m, cmd, want = m.command(p); m.box.Empty() {
 			m.box = was

@@ -25,6 +25,10 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{Kind: WantModels}
 	case p.Name == "settings":
 		return m, nil, Intent{Kind: WantPalette, Text: p.Name}
+	case p.Name == "search":
+		return m, nil, Intent{Kind: WantSessions, Text: p.Arg}
+	case p.Name == "editor":
+		return m, nil, Intent{Kind: WantEdit}
 	}
 	if kind, ok := elsewhere(p.Name); ok {
 		return m, nil, Intent{Kind: kind}
@@ -40,6 +44,8 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{Kind: WantTheme, Text: p.Arg}
 	case "copy":
 		return m.copied(p.Arg)
+	case "thinking":
+		m, cmd = m.see(actThinking, "")
 	case "time":
 		return m.toggleTimes(), nil, Intent{}
 	case "find":
@@ -76,6 +82,8 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		m, cmd = m.findTodos()
 	case "queue":
 		m = m.openQueue()
+	case "steer":
+		m, cmd = m.steerCommand(p.Arg)
 	case "tools":
 		m = m.listTools()
 	case "takeover":
@@ -136,8 +144,7 @@ func (m Model) lastAnswer() string {
 func (m Model) rename(title string) (Model, tea.Cmd) {
 	title = strings.Join(strings.Fields(title), " ")
 	if title == "" {
-		m.notice = "write the title after it: /rename Q3 invoices"
-		return m, nil
+		return m.proposeTitle()
 	}
 	return m.editSession(harness.SessionEdit{Title: &title, TitleBy: harness.TitleByUser}, "renamed to "+render.SafeLine(title))
 }

@@ -24,6 +24,7 @@ func (m Model) writingKeys() []render.Binding {
 	return []render.Binding{
 		b(actSend, "send (queue if busy)", "", "enter"),
 		b(actNewline, "new line; also \\ before enter", "", m.newlineKeys()...),
+		m.steerKey(),
 		b(actSearch, "search prompts", "", "ctrl+r"),
 		b(actEditor, "write in $EDITOR", "", "ctrl+g", "ctrl+x e", "ctrl+x ctrl+e"),
 		b(actUnfold, "unfold a paste", fold, "ctrl+x s"),
@@ -38,6 +39,8 @@ func (m Model) writeDo(action string) (next Model, cmd tea.Cmd, want Intent, don
 	switch action {
 	case actSend:
 		m, cmd, want = m.enter()
+	case actSteer:
+		m, cmd = m.steerNow()
 	case actEditor:
 		want = Intent{Kind: WantEdit, Text: m.box.Text()}
 	case actNewline:

@@ -318,6 +318,8 @@ func (m Model) rested(e harness.Event) (Model, tea.Cmd) {
 		}
 		cmds = append(cmds, m.reload())
 	}
+	m, cmd := m.steered(t, r.Status)
+	cmds = append(cmds, cmd)
 	return m, tea.Batch(cmds...)
 }
 

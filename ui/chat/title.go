@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/render"
 )
 
 // titleAgain is after how many turns a model is asked for a title once more.
@@ -44,6 +45,45 @@ func Entitle(ctx context.Context, d Deps, id harness.SessionID) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		d.Log.Warn("title", slog.String("session", string(id)), slog.Any("err", err))
 	}
+}
+
+// proposeTitle puts a title into the box to be changed or sent: that of the model,
+// which is asked for one if there is none yet.
+func (m Model) proposeTitle() (Model, tea.Cmd) {
+	if !m.stored {
+		m.notice = "write the title after it: /rename Q3 invoices"
+		return m, nil
+	}
+	ctx, d, to, id, owned := m.ctx, m.deps, m.to(), m.session.ID, m.own.state == accessOwner
+	m.notice = "looking for a title"
+	return m, func() tea.Msg {
+		if d.Title != nil && owned {
+			Entitle(ctx, d, id)
+		}
+		s, err := d.Sessions.Get(ctx, id)
+		return proposedMsg{to, s, err}
+	}
+}
+
+// proposedMsg brings the title that is proposed.
+type proposedMsg struct {
+	to
+	session harness.Session
+	err     error
+}
+
+func (msg proposedMsg) apply(m Model) (Model, tea.Cmd) {
+	if msg.err != nil {
+		return m.trouble(msg.err)
+	}
+	m = m.describes(msg.session)
+	if m.notice = "change it as you like; " + m.keyOf(actSend) + " gives it"; !m.box.Blank() {
+		m.notice = "the title is " + render.SafeLine(msg.session.Title)
+		return m, nil
+	}
+	m.box = m.box.SetText("/rename " + msg.session.Title)
+	m.draft.version++
+	return m.armDraft()
 }
 
 func (msg titledMsg) apply(m Model) (Model, tea.Cmd) { return m, m.describe() }

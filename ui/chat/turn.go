@@ -53,6 +53,8 @@ type turn struct {
 	looking bool
 	// silent tells a driver that is not heard of.
 	silent silence
+	// steered says that it is stopped so that what is queued first is sent.
+	steered bool
 }
 
 func (t turn) active() bool { return t.phase != phaseIdle }

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/widget"
 )
 
 // searchLimit is the most messages shown under the titles, searchNarrowed the
@@ -261,3 +262,11 @@ func (m Model) onSearched(msg searched) (Model, tea.Cmd) {
 
 // fail is the line about an error. What was typed stays.
 func (m Model) fail(err error) notice { return notice{text: m.c.Words(err), failed: true} }
+
+// Seek looks for words, as if they were typed into the box.
+func (m Model) Seek(words string) (Model, tea.Cmd) {
+	m.filter = widget.Line(words)
+	m.list = m.list.find(words, m.today()).to(0)
+	m.list.top = 0
+	return m.search()
+}

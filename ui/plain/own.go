@@ -134,6 +134,10 @@ func noScreens() map[string]string {
 		"mouse":    "there is no mouse here; all is typed",
 		"time":     "times are not shown here; /export writes the chat with them",
 		"leader":   "there are no keys here but those of the terminal; /help lists the commands",
+		"steer":    "/stop stops the answer; what you write then is sent at once",
+		"thinking": "what the model thought is not read out here",
+		"think":    "what the model thought is not read out here",
+		"editor":   "a message is typed line by line here; a backslash at the end of a line goes on in the next",
 		"settings": "set one with: cairn config set KEY VALUE; cairn config show lists them",
 	}
 }

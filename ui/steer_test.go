@@ -1,0 +1,73 @@
+package ui_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"cairn/ui/uitest"
+)
+
+func TestAMessageIsSentBeforeTheAnswerHasEnded(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(d *uitest.Driver)
+		want []string
+	}{
+		{"by a key", func(d *uitest.Driver) { d.Type("no, the other").Press("ctrl+x", "enter") }, []string{"go", "no, the other", "later"}},
+		{"by a command", func(d *uitest.Driver) { d.Type("/steer no, the other").Press("enter") }, []string{"go", "no, the other", "later"}},
+		{"from the queue", func(d *uitest.Driver) { d.Press("ctrl+x", "enter") }, []string{"go", "later"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				d := w.Open("talk", 80, 24)
+				queued(w, d, "later")
+				c.do(d)
+				d.Wait(2 * time.Second).Shows("interrupted")
+				if got := asked(w); !slices.Equal(got[:2], c.want[:2]) {
+					t.Errorf("sent were %q", got)
+				}
+				d.Wait(time.Minute)
+				if got := asked(w); !slices.Equal(got, c.want) {
+					t.Errorf("sent were %q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatIsToBeHeededNowIsNeverLost(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Open("talk", 80, 24)
+		d.Type("a draft").Press("ctrl+x", "enter").Shows("> a draft", "nothing is running")
+		d.Press("ctrl+u").Type("/steer").Press("enter").Shows("write after it")
+		queued(w, d)
+		d.Type("/copy 2").Press("ctrl+x", "enter").Shows("> /copy 2", "/copy is for enter").Press("ctrl+u")
+		other := w.Open("talk", 80, 24)
+		other.Type("/steer mine").Press("enter").Shows("> /steer mine", "read-only")
+	})
+}
+
+func TestWordsAreSoughtInAllChats(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("old", "About boats", time.Now(), "which keel?", "a long keel")
+		d := w.Open("talk", 80, 24)
+		d.Type("/search keel").Press("enter").Wait(time.Second).Shows("Sessions", "search: keel", "a long keel")
+		d.Press("esc").Type("/search").Press("enter").Shows("search: title, #tag")
+	})
+}
+
+func TestRenameAloneProposesATitle(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "About boats", time.Now(), "which keel?", "a long keel")
+		d := w.Open("talk", 80, 24)
+		d.Type("/rename").Press("enter").Shows("> /rename About boats").Type(" and keels").Press("enter").Shows("renamed to About boats and keels")
+	})
+}
+
+func TestTheEditorIsOpenedByACommandWithWhatIsWritten(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Open("talk", 80, 24)
+		d.Type("a draft").Press("ctrl+p").Type("editor").Press("enter").Wait(time.Second).Shows("> a draft")
+	})
+}

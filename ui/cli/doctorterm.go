@@ -25,9 +25,13 @@ const (
 // and the name, and last for what every terminal answers.
 const askTerminal = "\x1b]11;?\x1b\\" + "\x1b[?u" + "\x1b[?2026$p" + "\x1b[?2027$p" + "\x1b[?2031$p" + "\x1b[>q" + "\x1b[c"
 
-// resetModes undoes what a program that was killed may have left in force.
-const resetModes = "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2031l" +
-	"\x1b[<9u\x1b[>4m\x1b[?1049l\x1b[?7h\x1b[?25h\x1b[0m\x1b(B\r"
+// resetModes undoes what a program that was killed may have left in force: a frame
+// that was begun, reports of the mouse, the focus, pastes and the background, how
+// characters are measured, the scrolled rows, keys in a manner of their own (which
+// each of the two screens keeps for itself), and the other screen. The cursor is
+// saved before what moves it, so that on the ordinary screen it stays.
+const resetModes = "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l\x1b[?2031l\x1b[?2027l" +
+	"\x1b[?1l\x1b>\x1b7\x1b[r\x1b8\x1b[<9u\x1b[>4m\x1b7\x1b[?1049l\x1b[<9u\x1b[?7h\x1b[?25h\x1b[0m\x1b(B\x0f\r"
 
 // answers is what a terminal said of itself.
 type answers struct {

@@ -174,6 +174,22 @@ func TestAModelChosenElsewhereIsUsedOrItsKeyAskedFor(t *testing.T) {
 	modelsOver(t, &shop{}, 80, 24, func(c *ModelsConfig) { c.Choose = "anthropic/claude-opus-4-8" }).shows("Key of anthropic")
 }
 
+func TestAnotherKeyIsAskedForOnceWithWhatWasWrong(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"openai/gpt-5.6-mini", "openai/not-listed"} {
+		k := &shop{}
+		s := modelsOver(t, k, 80, 24, func(c *ModelsConfig) { c.Choose, c.Refused = name, "openai: the key is wrong" })
+		s.shows("Key of openai", "Openai: the key is wrong.", name)
+		if s.paste("sk-0123456789abcdef").keys("enter"); k.kept["openai"] == "" {
+			t.Errorf("%s: kept %v", name, k.kept)
+		}
+		s = modelsOver(t, &shop{}, 80, 24, func(c *ModelsConfig) { c.Choose, c.Refused = name, "openai: the key is wrong" })
+		if s.keys("esc", "ctrl+r"); strings.Contains(s.v.View(80, 24), "is wrong") {
+			t.Error("it is said of another key, too")
+		}
+	}
+}
+
 func TestModelsThatCannotBeListedAreASentence(t *testing.T) {
 	t.Parallel()
 	modelsOver(t, &shop{}, 80, 24, func(c *ModelsConfig) {

@@ -112,7 +112,8 @@ type window struct {
 	mu   sync.Mutex
 	more *sync.Cond
 	seen *vt.Emulator
-	over bool // patience is at its end
+	raw  []byte // all that was written
+	over bool   // patience is at its end
 
 	// deadline is when it is. Who makes progress may set it anew.
 	deadline *time.Timer
@@ -181,6 +182,7 @@ func (w *window) read() {
 	for {
 		n, err := w.ptmx.Read(buf)
 		w.mu.Lock()
+		w.raw = append(w.raw, buf[:n]...)
 		if _, err := w.seen.Write(buf[:n]); err != nil {
 			w.t.Error(err)
 		}
@@ -234,6 +236,13 @@ func (w *window) send(s string) {
 	if _, err := w.ptmx.WriteString(s); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// written is all that the program wrote.
+func (w *window) written() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return string(w.raw)
 }
 
 // kill ends the program as a crash does. It may have ended already.

@@ -94,15 +94,6 @@ func variant(name string, dark bool) (string, error) {
 		name, ErrUnknown, nearest(name, Names()), strings.Join(Names(), ", "))
 }
 
-// Parse builds a theme from a user's TOML file; see [ParseDesign].
-func Parse(data []byte, o Options) (*Theme, error) {
-	d, err := ParseDesign("", data)
-	if err != nil {
-		return nil, fmt.Errorf("parse theme: %w", err)
-	}
-	return d.Theme(true, o), nil
-}
-
 func embedded(file string) (*palette, error) {
 	data, err := palettes.ReadFile("palettes/" + file + ".toml")
 	if err != nil {

@@ -111,13 +111,13 @@ func TestParseNamesLineAndNearestKey(t *testing.T) {
 			if bad == string(good) {
 				t.Fatalf("%q is not in the file", c.from)
 			}
-			_, err := Parse([]byte(bad), Options{})
+			_, err := parse([]byte(bad), Options{})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want %q", err, c.want)
 			}
 		})
 	}
-	th, err := Parse(good, Options{})
+	th, err := parse(good, Options{})
 	if err != nil || th.Name != "dark" || !th.Dark {
 		t.Fatalf("got %+v, %v", th, err)
 	}
@@ -291,7 +291,7 @@ func TestSourceOfEveryThemeParses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Parse(data, Options{}); err != nil {
+			if _, err := parse(data, Options{}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -310,9 +310,18 @@ func FuzzParse(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte("name = 1\n[colors]\n[colors.text]\nx = 1"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		th, err := Parse(data, Options{})
+		th, err := parse(data, Options{})
 		if (th == nil) == (err == nil) {
 			t.Fatalf("theme %v and error %v", th, err)
 		}
 	})
+}
+
+// parse makes the theme of a user's file.
+func parse(data []byte, o Options) (*Theme, error) {
+	d, err := ParseDesign("", data)
+	if err != nil {
+		return nil, err
+	}
+	return d.Theme(true, o), nil
 }

@@ -89,11 +89,11 @@ func (a AskKey) Bindings() []render.Binding {
 	case a.doubted != "" && a.doubted == a.key.Text():
 		help = "keep it all the same"
 	}
-	return rebound(a.c.Keys, []render.Binding{
+	return rekeyed([]render.Binding{
 		{Action: "key.keep", Keys: []string{"enter"}, Help: help, Group: group, Rank: 1, Off: off},
 		{Action: "key.clear", Keys: []string{"ctrl+u"}, Help: "clear", Group: group, Rank: 3},
 		{Action: "key.close", Keys: []string{"esc", "ctrl+c"}, Help: "back", Group: group, Rank: 2},
-	})
+	}, a.c.Keys)
 }
 
 // Update handles a key, a paste, a size, or that the key is kept.

@@ -193,7 +193,7 @@ func (m Models) Bindings() []render.Binding {
 	case m.c.SaveKey == nil:
 		key = "keys cannot be kept here"
 	}
-	return rebound(m.c.Keys, []render.Binding{
+	return rekeyed([]render.Binding{
 		{Action: "models.use", Keys: []string{"enter"}, Help: use, Group: group, Rank: 1, Off: off},
 		{Action: "models.key", Keys: []string{"ctrl+r"}, Help: "key", Group: group, Rank: 3, Off: key},
 		{Action: "models.down", Keys: []string{"down", "ctrl+n"}, Help: "down", Group: group},
@@ -203,7 +203,7 @@ func (m Models) Bindings() []render.Binding {
 		{Action: "models.first", Keys: []string{"ctrl+home"}, Help: "first", Group: group},
 		{Action: "models.last", Keys: []string{"ctrl+end"}, Help: "last", Group: group},
 		{Action: "models.close", Keys: []string{"esc", "ctrl+c"}, Help: "close", Group: group, Rank: 2},
-	})
+	}, m.c.Keys)
 }
 
 // Update handles a key, the wheel, a size, or what was read for this overlay.

@@ -182,7 +182,7 @@ func (p Palette) Bindings() []render.Binding {
 	if it, ok := p.at(); ok {
 		off = it.Off
 	}
-	return rebound(p.c.Keys, []render.Binding{
+	return rekeyed([]render.Binding{
 		{Action: "palette.run", Keys: []string{"enter"}, Help: "run", Group: group, Rank: 1, Off: off},
 		{Action: "palette.down", Keys: []string{"down", "ctrl+n"}, Help: "down", Group: group},
 		{Action: "palette.up", Keys: []string{"up", "ctrl+p"}, Help: "up", Group: group},
@@ -193,17 +193,7 @@ func (p Palette) Bindings() []render.Binding {
 		{Action: "palette.first", Keys: []string{"ctrl+home"}, Help: "first", Group: group},
 		{Action: "palette.last", Keys: []string{"ctrl+end"}, Help: "last", Group: group},
 		{Action: "palette.close", Keys: []string{"esc", "ctrl+c"}, Help: "close", Group: group, Rank: 1},
-	})
-}
-
-// rebound has bindings with the keys that a person gave to them.
-func rebound(keys map[string][]string, b []render.Binding) []render.Binding {
-	for i := range b {
-		if own, ok := keys[b[i].Action]; ok {
-			b[i].Keys = slices.Clone(own)
-		}
-	}
-	return b
+	}, p.c.Keys)
 }
 
 // Update handles a key, the wheel, a size, or what was read for this palette.

@@ -139,12 +139,7 @@ func (p Permissions) Bindings() []render.Binding {
 	} else {
 		b = p.listKeys(group)
 	}
-	for i := range b {
-		if keys, ok := p.c.Keys[b[i].Action]; ok {
-			b[i].Keys = slices.Clone(keys)
-		}
-	}
-	return b
+	return rekeyed(b, p.c.Keys)
 }
 
 func (p Permissions) listKeys(group string) []render.Binding {

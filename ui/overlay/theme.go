@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"context"
-	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -96,12 +95,7 @@ func (l Themes) Bindings() []render.Binding {
 		{Action: "theme.last", Keys: []string{"end", "G"}, Help: "last", Group: group},
 		{Action: "theme.read", Keys: []string{"r"}, Help: "read the files again", Group: group},
 	}
-	for i := range b {
-		if keys, ok := l.c.Keys[b[i].Action]; ok {
-			b[i].Keys = slices.Clone(keys)
-		}
-	}
-	return b
+	return rekeyed(b, l.c.Keys)
 }
 
 // Update handles a key, the wheel, a size, or what was read.

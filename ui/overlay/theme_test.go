@@ -28,7 +28,7 @@ func TestGoldenThemes(t *testing.T) {
 				t.Fatal(err)
 			}
 			md := render.NewMarkdown(th).Message("# Title\n\nText with **weight**, *slant*, `code` and [a link](https://example.com).\n\n> quoted\n\n- [x] done\n\n```go\nreturn 42 // why\n```\n", 60)
-			got := strings.ReplaceAll(strings.Join(append(Sample(th, 60), md...), "\n"), "\x1b", "\\e") + "\n"
+			got := strings.ReplaceAll(strings.Join(append(Themes{c: ThemesConfig{Theme: th}}.sample(60), md...), "\n"), "\x1b", "\\e") + "\n"
 			path := filepath.Join("testdata", fmt.Sprintf("theme-%s-%s.txt", name, map[bool]string{true: "dark", false: "light"}[dark]))
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/alecthomas/chroma/v2"
 
-	"cairn/themes"
 	"cairn/ui/render"
 	"cairn/ui/widget"
 )
@@ -144,9 +143,4 @@ func (l Themes) sample(width int) []string {
 		lines[i] = render.Truncate(" "+lines[i], max(width, 0), o.Ellipsis)
 	}
 	return lines
-}
-
-// Sample draws every role of text in a theme, for pictures and comparisons.
-func Sample(t *themes.Theme, width int) []string {
-	return Themes{c: ThemesConfig{Theme: t}}.sample(width)
 }

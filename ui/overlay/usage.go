@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -131,12 +130,7 @@ func (u Usage) Bindings() []render.Binding {
 		{Action: "usage.first", Keys: []string{"home", "g"}, Help: "first line", Group: group},
 		{Action: "usage.last", Keys: []string{"end", "G"}, Help: "last line", Group: group},
 	}
-	for i := range b {
-		if keys, ok := u.c.Keys[b[i].Action]; ok {
-			b[i].Keys = slices.Clone(keys)
-		}
-	}
-	return b
+	return rekeyed(b, u.c.Keys)
 }
 
 // Update handles a key, the wheel, a size, or one of this overlay's messages.

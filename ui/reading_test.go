@@ -359,3 +359,19 @@ func TestALargeCopyOffersAFile(t *testing.T) {
 		}
 	})
 }
+
+func TestSelectingBelowLongNewsGoesBackToTheEnd(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		longTalk(w, 6)
+		d := w.Open("talk", 60, 12)
+		for range 5 {
+			d.Type("/model test/owl").Press("enter").Type("/model test/parrot").Press("enter")
+		}
+		d.Shows("model changed").Hides("message number 6", "End to follow").Press("esc")
+		before := d.Screen()
+		d.Press("tab").Shows("→").Press("esc").Hides("End to follow")
+		if got := d.Screen(); got != before {
+			t.Errorf("the screen is\n%s\nand was\n%s", got, before)
+		}
+	})
+}

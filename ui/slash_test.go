@@ -46,6 +46,15 @@ func TestSlashCommands(t *testing.T) {
 	}
 }
 
+func TestWhatIsNoCommandSaysHowItIsSent(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		for _, size := range [][2]int{{80, 24}, {40, 10}} {
+			d := w.Open("talk", size[0], size[1])
+			d.Type("/etc/hosts").Shows("no command begins so; a space").Press("ctrl+u").Type("//etc").Hides("no command").Press("ctrl+u").Type("/cop").Shows("/copy")
+		}
+	})
+}
+
 func TestASlashIsSentLiterally(t *testing.T) {
 	for typed, sent := range map[string]string{"//etc is a folder": "/etc is a folder", " /etc too": "/etc too", "a /quit in the middle": "a /quit in the middle"} {
 		t.Run(typed, func(t *testing.T) {

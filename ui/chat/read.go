@@ -104,6 +104,7 @@ func (m Model) startSelecting() Model {
 	m = m.choose(at)
 	if from, to := m.pages.seen(m.desk(), m.rows()); at < from || at > to { // lines of this window stand below it
 		m = m.goToMessage(at)
+		m.sel.moved = false // not by the person
 	}
 	return m
 }

@@ -314,8 +314,12 @@ func (m Model) hints() string {
 		}
 	case m.lists():
 		parts = m.listHints()
-	case m.box.Starts("/"):
-		for i, s := range matching(m.box.Text()) {
+	case m.box.Starts("/") && !m.box.Starts("//"):
+		found := matching(m.box.Text())
+		if len(found) == 0 {
+			return render.Truncate(" "+p.Muted.On("no command begins so; a space before the slash sends it as text"), m.width, m.deps.Theme.Ornaments.Ellipsis)
+		}
+		for i, s := range found {
 			part := p.Key.On("/" + s.Name)
 			for _, more := range []string{s.Help, s.Arg + " " + s.Help} {
 				if long := p.Key.On("/"+s.Name) + " " + p.Muted.On(strings.TrimSpace(more)); i == 0 && render.Width(long)+2 <= m.width {

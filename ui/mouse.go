@@ -70,11 +70,8 @@ func MouseActions() []render.Binding {
 
 // mouseBindings are the keys of marked text, as they are now.
 func (m Model) mouseBindings() []render.Binding {
-	list := MouseActions()
-	for i, b := range list {
-		if own, ok := m.deps.Keys[b.Action]; ok {
-			list[i].Keys = own
-		}
+	list := widget.Rebind(MouseActions(), m.deps.Keys)
+	for i := range list {
 		if !m.term.mouse.sel.on {
 			list[i].Off = "nothing is marked"
 		}

@@ -296,12 +296,7 @@ func (m Model) Bindings() []render.Binding {
 		b = m.listKeys()
 	}
 	b = append(b, help)
-	for i := range b {
-		if keys, ok := m.c.Keys[b[i].Action]; ok {
-			b[i].Keys = slices.Clone(keys)
-		}
-	}
-	return b
+	return widget.Rebind(b, m.c.Keys)
 }
 
 // key is the key of an action as a sentence names it.

@@ -8,6 +8,7 @@ import (
 	"cairn/ui/chat/recall"
 	"cairn/ui/chat/tree"
 	"cairn/ui/render"
+	"cairn/ui/widget"
 )
 
 // Actions of the chat's own keys.
@@ -166,7 +167,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 		b(actFind, "find words", "Reading", 0, "", "ctrl+x S"),
 	}...)
-	own = rebind(m.withFileKeys(append(own, compose.Bindings()...)), m.deps.Keys)
+	own = widget.Rebind(m.withFileKeys(append(own, compose.Bindings()...)), m.deps.Keys)
 	if m.sel.on {
 		return m.readKeys(own)
 	}
@@ -195,16 +196,6 @@ func (m Model) reached(off string) string {
 		return offDown
 	}
 	return off
-}
-
-// rebind replaces keys by action.
-func rebind(bindings []render.Binding, keys map[string][]string) []render.Binding {
-	for i, b := range bindings {
-		if own, ok := keys[b.Action]; ok {
-			bindings[i].Keys = own
-		}
-	}
-	return bindings
 }
 
 // Actions lists the names of all actions that keys may be given to, with the

@@ -10,6 +10,7 @@ import (
 	"cairn/ui/chat/reading"
 	"cairn/ui/chat/tree"
 	"cairn/ui/render"
+	"cairn/ui/widget"
 )
 
 // Actions of the keys with which messages are selected.
@@ -70,9 +71,9 @@ func SelectActions() []render.Binding {
 // the chat that go with it.
 func (m Model) readKeys(chat []render.Binding) []render.Binding {
 	if m.sel.find.typing {
-		return rebind(m.findKeys(), m.deps.Keys)
+		return widget.Rebind(m.findKeys(), m.deps.Keys)
 	}
-	own := rebind(m.selectKeys(), m.deps.Keys)
+	own := widget.Rebind(m.selectKeys(), m.deps.Keys)
 	for _, b := range chat {
 		switch b.Action {
 		case actTop, actFollow, actSelect, actPromptUp, actPromptDown, actEOF, actPageUp, actPageDown, actFind:

@@ -51,7 +51,7 @@ type AskKey struct {
 	id  *asked
 	key widget.Field
 	// notice is why the key was not kept, or what speaks against it; doubted is the
-	// number of characters that it spoke against.
+	// text that something spoke against.
 	notice  string
 	failed  bool
 	doubted string
@@ -89,7 +89,7 @@ func (a AskKey) Bindings() []render.Binding {
 	case a.doubted != "" && a.doubted == a.key.Text():
 		help = "keep it all the same"
 	}
-	return rekeyed([]render.Binding{
+	return widget.Rebind([]render.Binding{
 		{Action: "key.keep", Keys: []string{"enter"}, Help: help, Group: group, Rank: 1, Off: off},
 		{Action: "key.clear", Keys: []string{"ctrl+u"}, Help: "clear", Group: group, Rank: 3},
 		{Action: "key.close", Keys: []string{"esc", "ctrl+c"}, Help: "back", Group: group, Rank: 2},

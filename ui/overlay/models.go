@@ -193,7 +193,7 @@ func (m Models) Bindings() []render.Binding {
 	case m.c.SaveKey == nil:
 		key = "keys cannot be kept here"
 	}
-	return rekeyed([]render.Binding{
+	return widget.Rebind([]render.Binding{
 		{Action: "models.use", Keys: []string{"enter"}, Help: use, Group: group, Rank: 1, Off: off},
 		{Action: "models.key", Keys: []string{"ctrl+r"}, Help: "key", Group: group, Rank: 3, Off: key},
 		{Action: "models.down", Keys: []string{"down", "ctrl+n"}, Help: "down", Group: group},

@@ -75,7 +75,7 @@ func (p Pager) Bindings() []render.Binding {
 	if p.query == "" {
 		searched = "nothing is searched for"
 	}
-	return rekeyed([]render.Binding{
+	return widget.Rebind([]render.Binding{
 		{Action: "pager.close", Keys: []string{"esc", "q", "ctrl+c"}, Help: "close", Group: group, Rank: 1},
 		{Action: "pager.find", Keys: []string{"/"}, Help: "search", Group: group, Rank: 2},
 		{Action: "pager.next", Keys: []string{"n"}, Help: "next match", Group: group, Rank: 3, Off: searched},

@@ -182,7 +182,7 @@ func (p Palette) Bindings() []render.Binding {
 	if it, ok := p.at(); ok {
 		off = it.Off
 	}
-	return rekeyed([]render.Binding{
+	return widget.Rebind([]render.Binding{
 		{Action: "palette.run", Keys: []string{"enter"}, Help: "run", Group: group, Rank: 1, Off: off},
 		{Action: "palette.down", Keys: []string{"down", "ctrl+n"}, Help: "down", Group: group},
 		{Action: "palette.up", Keys: []string{"up", "ctrl+p"}, Help: "up", Group: group},

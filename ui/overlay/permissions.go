@@ -139,7 +139,7 @@ func (p Permissions) Bindings() []render.Binding {
 	} else {
 		b = p.listKeys(group)
 	}
-	return rekeyed(b, p.c.Keys)
+	return widget.Rebind(b, p.c.Keys)
 }
 
 func (p Permissions) listKeys(group string) []render.Binding {

@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -105,17 +104,7 @@ func (c Context) Bindings() []render.Binding {
 		{Action: "context.first", Keys: []string{"home", "g"}, Help: "first line", Group: group},
 		{Action: "context.last", Keys: []string{"end", "G"}, Help: "last line", Group: group},
 	}
-	return rekeyed(b, c.c.Keys)
-}
-
-// rekeyed are bindings with the keys that the configuration gives them.
-func rekeyed(b []render.Binding, keys map[string][]string) []render.Binding {
-	for i := range b {
-		if own, ok := keys[b[i].Action]; ok {
-			b[i].Keys = slices.Clone(own)
-		}
-	}
-	return b
+	return widget.Rebind(b, c.c.Keys)
 }
 
 // Update handles a key, the wheel or a size.

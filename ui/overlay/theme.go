@@ -95,7 +95,7 @@ func (l Themes) Bindings() []render.Binding {
 		{Action: "theme.last", Keys: []string{"end", "G"}, Help: "last", Group: group},
 		{Action: "theme.read", Keys: []string{"r"}, Help: "read the files again", Group: group},
 	}
-	return rekeyed(b, l.c.Keys)
+	return widget.Rebind(b, l.c.Keys)
 }
 
 // Update handles a key, the wheel, a size, or what was read.

@@ -130,7 +130,7 @@ func (u Usage) Bindings() []render.Binding {
 		{Action: "usage.first", Keys: []string{"home", "g"}, Help: "first line", Group: group},
 		{Action: "usage.last", Keys: []string{"end", "G"}, Help: "last line", Group: group},
 	}
-	return rekeyed(b, u.c.Keys)
+	return widget.Rebind(b, u.c.Keys)
 }
 
 // Update handles a key, the wheel, a size, or one of this overlay's messages.

@@ -135,7 +135,7 @@ func (w Welcome) Bindings() []render.Binding {
 	if w.pane.Top()+w.pane.Rest() == 0 {
 		more = 0
 	}
-	return rekeyed([]render.Binding{
+	return widget.Rebind([]render.Binding{
 		{Action: "welcome.start", Keys: []string{"enter", "esc"}, Help: "start", Group: group, Rank: 1},
 		{Action: "welcome.model", Keys: []string{"tab"}, Help: "other model", Group: group, Rank: 2},
 		{Action: "welcome.page-down", Keys: []string{"pgdown"}, Help: "more", Group: group, Rank: more},

@@ -1,9 +1,8 @@
 package picker
 
 import (
-	"slices"
-
 	"cairn/ui/render"
+	"cairn/ui/widget"
 )
 
 // keyGroup is the heading of the screen's keys in the help.
@@ -135,12 +134,7 @@ func (m Model) entryKeys() []render.Binding {
 
 // keyed puts in the keys of the configuration.
 func (m Model) keyed(b []render.Binding) []render.Binding {
-	for i := range b {
-		if keys, ok := m.c.Keys[b[i].Action]; ok {
-			b[i].Keys = slices.Clone(keys)
-		}
-	}
-	return b
+	return widget.Rebind(b, m.c.Keys)
 }
 
 func first(words ...string) string {

@@ -13,7 +13,6 @@ package runs
 import (
 	"context"
 	"os"
-	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -200,12 +199,7 @@ func (m Model) Bindings() []render.Binding {
 	}
 	b = append(b, moving()...)
 	b = append(b, render.Binding{Action: "runs.help", Keys: []string{"?", "f1"}, Help: "help", Group: keyGroup, Rank: 9})
-	for i := range b {
-		if keys, ok := m.c.Keys[b[i].Action]; ok {
-			b[i].Keys = slices.Clone(keys)
-		}
-	}
-	return b
+	return widget.Rebind(b, m.c.Keys)
 }
 
 func (m Model) listKeys() []render.Binding {

@@ -44,6 +44,17 @@ func Match(bindings []render.Binding, k tea.KeyMsg) (action, off string) {
 	return "", off
 }
 
+// Rebind gives bindings the keys that a person chose, by action, in the place of the
+// usual ones.
+func Rebind(bindings []render.Binding, own map[string][]string) []render.Binding {
+	for i, b := range bindings {
+		if keys, ok := own[b.Action]; ok {
+			bindings[i].Keys = slices.Clone(keys)
+		}
+	}
+	return bindings
+}
+
 // KeyName is a key as footers show it: ^R for ctrl+r, ^X f for ctrl+x f.
 func KeyName(name string) string {
 	if first, second, ok := strings.Cut(name, " "); ok && first != "" {

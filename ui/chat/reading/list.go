@@ -91,12 +91,7 @@ func (l List) Bindings() []render.Binding {
 		{Action: actPrev, Keys: []string{"up", "k"}, Help: "link before", Group: group},
 		{Action: actClose, Keys: []string{"esc", "q", "ctrl+c"}, Help: "close", Group: group, Rank: 3},
 	}
-	for i := range b {
-		if own, ok := l.keys[b[i].Action]; ok {
-			b[i].Keys = own
-		}
-	}
-	return b
+	return widget.Rebind(b, l.keys)
 }
 
 // Update takes a key or the wheel, and says what is to be done with an address. A

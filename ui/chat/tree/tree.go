@@ -109,12 +109,10 @@ func (m Model) Bindings(keys map[string][]string) []render.Binding {
 		{Action: First, Help: "first of the branches", Keys: []string{"home", "g"}},
 		{Action: Last, Help: "last of the branches", Keys: []string{"end", "G"}},
 	}
+	list = widget.Rebind(list, keys)
 	for i := range list {
 		b := &list[i]
 		b.Group = "Branches"
-		if own, ok := keys[b.Action]; ok {
-			b.Keys = own
-		}
 		switch {
 		case !m.open:
 			b.Off, b.Rank = offClosed, 0

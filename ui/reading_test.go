@@ -89,7 +89,11 @@ func TestSelectingGoesFromMessageToMessageAndFromPromptToPrompt(t *testing.T) {
 func TestTheSelectionStaysAtItsMessageWhileAnAnswerStreams(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		longTalk(w, 30)
-		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("line of text\n\n", 40), "\n\n")...))
+		lines := make([]string, 40) // each another one: what moves is to be seen
+		for i := range lines {
+			lines[i] = fmt.Sprintf("line of text %d\n\n", i+1)
+		}
+		w.Model.Then(uitest.Says(lines...))
 		d := w.Open("talk", 80, 24)
 		d.Type("go").Press("enter").Wait(1500 * time.Millisecond)
 		d.Press("tab").Shows("→ cairn · writing")
@@ -294,13 +298,22 @@ func manyScripts(w *uitest.World) {
 	w.Import(harness.Session{ID: "many", Title: "Many scripts", TitleBy: harness.TitleByUser, Created: at, Updated: at}, records)
 }
 
+// numbered is a text of words of which each is there once in all messages.
+func numbered(message, words int) string {
+	var b strings.Builder
+	for i := range words {
+		fmt.Fprintf(&b, "m%03dw%03d ", message, i)
+	}
+	return strings.TrimSpace(b.String())
+}
+
 // What is read stays where it is, whatever comes above and below it, gets another
 // width or is unfolded.
 func TestTheLineThatIsReadStaysAtTheTop(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
-		texts := make([]string, 400)
+		texts := make([]string, 100)
 		for i := range texts {
-			texts[i] = strings.TrimSpace(strings.Repeat(fmt.Sprintf("words of message %d that go on ", i+1), 9))
+			texts[i] = numbered(i+1, 250)
 		}
 		w.Tell("talk", "Our talk", time.Now(), texts...)
 		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("line of text\n\n", 20), "\n\n")...))
@@ -311,17 +324,18 @@ func TestTheLineThatIsReadStaysAtTheTop(t *testing.T) {
 		}
 		top := func() string { return strings.Join(d.Lines()[2:19], "\n") }
 		before := top()
-		word := strings.Fields(d.Lines()[3])
+		word, _, _ := strings.Cut(d.Lines()[2], " ")
+		if !strings.HasPrefix(word, "m") || strings.HasSuffix(word, "w000") || strings.HasSuffix(word, "w010") {
+			t.Fatalf("the top is no line within a message: %q", d.Lines()[2])
+		}
 		d.Wait(20 * time.Second).Shows("new lines")
 		if got := top(); got != before {
 			t.Fatalf("new text moved it:\n%s\nfrom\n%s", got, before)
 		}
 		for _, width := range []int{40, 120, 60, 200, 80} {
 			d.Resize(width, 24)
-			for _, f := range word[:2] {
-				if !strings.Contains(strings.Join(d.Lines()[2:6], " "), f) {
-					t.Errorf("at %d columns the top has no %q:\n%s", width, f, top())
-				}
+			if row := d.Lines()[2]; !strings.Contains(row, word) {
+				t.Errorf("at %d columns the top has no %q: %q", width, word, row)
 			}
 		}
 		if got := top(); got != before {
@@ -330,6 +344,35 @@ func TestTheLineThatIsReadStaysAtTheTop(t *testing.T) {
 		d.Press("ctrl+o").Press("ctrl+o")
 		if got := top(); got != before {
 			t.Errorf("details on and off moved it:\n%s\nfrom\n%s", got, before)
+		}
+	})
+}
+
+// Older messages come in above the first one that is loaded; what is read, which is
+// that one, does not move.
+func TestWhatIsReadStaysWhileOlderMessagesAreLoadedAboveIt(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		texts := make([]string, 400)
+		for i := range texts {
+			texts[i] = numbered(i+1, 12)
+		}
+		w.Tell("talk", "Our talk", time.Now(), texts...)
+		d := w.Open("talk", 80, 24)
+		text := func(rows []string) string { return strings.Join(rows, "\n") }
+		rows := func() []string { return d.Lines()[2:19] }
+		d.Press("pgup")
+		for presses := 0; !strings.Contains(text(rows()), "m001w000"); presses++ {
+			before := rows()
+			now := d.Press("ctrl+pgup")
+			after := now.Lines()[2:19]
+			moved := strings.Index(text(after)+"\n", text(before[:5])+"\n")
+			if moved <= 0 || presses > 400 {
+				t.Fatalf("half a page up came to\n%s\nfrom\n%s", text(after), text(before))
+			}
+			d.Wait(time.Second)
+			if text(rows()) != text(after) {
+				t.Fatalf("it moved by itself to\n%s\nfrom\n%s", text(rows()), text(after))
+			}
 		}
 	})
 }

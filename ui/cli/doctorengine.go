@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,6 +44,8 @@ func (a *app) examineEngine(ctx context.Context, about string, c Config, at run.
 	r, err := a.wire.ProbeEngine(ctx, setup)
 	took := a.s.Now().Sub(before)
 	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil:
+		return wrong(about, fmt.Sprintf("%s did not answer within %d seconds", at.Name, enginePatience/time.Second), "start the server or mend the address; runs in the store need neither: --engine bbolt")
 	case err != nil && at.Kind == run.KindSQLite:
 		return wrong(about, a.words(err), "look at the file, or keep runs elsewhere with --engine")
 	case err != nil:

@@ -65,6 +65,11 @@ func (e Env) Address(provider string) string {
 	if base == p.BaseURL {
 		return ""
 	}
+	return withoutUser(base)
+}
+
+// withoutUser is an address without the user name and the password in it.
+func withoutUser(base string) string {
 	if scheme, rest, found := strings.Cut(base, "://"); found {
 		if host, path, _ := strings.Cut(rest, "/"); strings.Contains(host, "@") {
 			return scheme + "://" + host[strings.LastIndex(host, "@")+1:] + "/" + path

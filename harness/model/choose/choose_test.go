@@ -313,7 +313,7 @@ func TestTheFirstKeyDecidesTheDefault(t *testing.T) {
 func models(t *testing.T, body string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/v1/models" || len(r.Header.Get("Authorization")) > 0 {
+		if auth := r.Header.Get("Authorization"); r.URL.Path != "/v1/models" || auth != "" && !strings.HasPrefix(auth, "Basic ") { // that of the address
 			t.Errorf("asked %s with %v", r.URL, r.Header)
 		}
 		if _, err := w.Write([]byte(body)); err != nil {
@@ -342,6 +342,10 @@ func TestALocalServerIsFound(t *testing.T) {
 	}
 	vllm := models(t, `{"data":[{"id":"nomic-embed-text"},{"id":"org/qwen"}]}`)
 	if id, why := alone(vars{"VLLM_BASE_URL": vllm + "/v1"}).Default(t.Context()); id != "vllm/org/qwen" || !strings.Contains(why, vllm) {
+		t.Errorf("%s, %s", id, why)
+	}
+	secret := alone(vars{"VLLM_BASE_URL": strings.Replace(vllm, "://", "://ada:verysecret@", 1) + "/v1"})
+	if id, why := secret.Default(t.Context()); id != "vllm/org/qwen" || strings.Contains(why, "verysecret") || !strings.Contains(why, strings.TrimPrefix(vllm, "http://")) {
 		t.Errorf("%s, %s", id, why)
 	}
 	ollama := models(t, `{"data":[{"id":"llama"}]}`)

@@ -45,7 +45,7 @@ func (e Env) Default(ctx context.Context) (id, why string) {
 		}
 	}
 	if found := e.Local(ctx); len(found) > 0 {
-		return found[0].Provider + "/" + found[0].Models[0], fmt.Sprintf("a local server answers at %s", found[0].BaseURL)
+		return found[0].Provider + "/" + found[0].Models[0], "a local server answers at " + withoutUser(found[0].BaseURL)
 	}
 	return offline.ID, "no key and no local server was found"
 }

@@ -13,11 +13,12 @@ import (
 	"cairn/harness"
 	"cairn/themes"
 	"cairn/ui/render"
+	"cairn/ui/uitest/stored"
 )
 
 func TestGoldenScreens(t *testing.T) {
 	t.Parallel()
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		t.Run(fmt.Sprintf("%dx%d", w, h), func(t *testing.T) {
 			t.Parallel()
@@ -402,7 +403,7 @@ func TestThePlainThemeIsASCII(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		m := empty()
 		for _, text := range []string{"one", strings.Repeat("a long fact ", 60)} {
 			if _, _, err := m.facts.Save(t.Context(), harness.Fact{Text: text, Tags: []string{"t"}}, ""); err != nil {

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/uitest/stored"
 )
 
 // put files a suggestion, some days ago.
@@ -47,7 +48,7 @@ func suggested(tb testing.TB) *memory {
 
 func TestGoldenInbox(t *testing.T) {
 	t.Parallel()
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		t.Run(fmt.Sprintf("%dx%d", w, h), func(t *testing.T) {
 			t.Parallel()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"cairn/harness"
 	"cairn/storage/mem"
 	"cairn/themes"
+	"cairn/ui/uitest/stored"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -316,27 +315,6 @@ func (s *screen) selectedIs(id string) *screen {
 // golden compares the screen with a file, or writes it.
 func (s *screen) golden(name string) *screen {
 	s.Helper()
-	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, s.width, s.height))
-	lines := strings.Split(s.view(), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	got := strings.Join(lines, "\n") + "\n"
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			s.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			s.Fatal(err)
-		}
-		return s
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		s.Fatal(err)
-	}
-	if got != string(want) {
-		s.Errorf("%s differs; run with -update and look at the difference.\ngot:\n%s\nwant:\n%s", file, got, want)
-	}
+	stored.Compare(s, *update, name, s.width, s.height, s.view())
 	return s
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,27 +15,15 @@ import (
 	"cairn/ui/chat"
 	"cairn/ui/overlay"
 	"cairn/ui/uitest"
+	"cairn/ui/uitest/stored"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
 
 // golden compares a screen with the one that is stored.
-func golden(t *testing.T, name string, d *uitest.Driver) {
+func golden(t *testing.T, name string, size [2]int, d *uitest.Driver) {
 	t.Helper()
-	path, got := filepath.Join("testdata", name+".txt"), strings.Join(d.Lines(), "\n")+"\n"
-	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, []byte(got), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs:\n%s\nwanted:\n%s", path, got, want)
-	}
+	stored.Compare(t, *update, name, size[0], size[1], d.Screen())
 }
 
 // condenser stands for what condenses a session.
@@ -278,8 +264,7 @@ func TestACondensedConversationIsNotSaidToFillTheWindow(t *testing.T) {
 }
 
 func TestGoldenCondensed(t *testing.T) {
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
-		at := func(name string) string { return fmt.Sprintf("%s-%dx%d", name, size[0], size[1]) }
+	for _, size := range stored.Sizes() {
 		in(t, func(t *testing.T, w *uitest.World) {
 			long(w, 4)
 			c := &condenser{w: w, plan: chat.CompactPlan{Calls: 6, Tokens: 210_000, Messages: 4_212, Cost: 1.1, CostKnown: true}, parts: []harness.Condensed{note(4)}, each: time.Second}
@@ -289,17 +274,17 @@ func TestGoldenCondensed(t *testing.T) {
 			}
 			d := w.Start(deps, size[0], size[1])
 			d.Type("/compact").Press("enter").Wait(time.Second)
-			golden(t, at("sure"), d)
+			golden(t, "sure", size, d)
 			d.Type("y").Wait(time.Second)
-			golden(t, at("condensing"), d)
+			golden(t, "condensing", size, d)
 			d.Wait(time.Second)
-			golden(t, at("condensed"), d)
+			golden(t, "condensed", size, d)
 			d.Press("ctrl+x", "c")
-			golden(t, at("note"), d)
+			golden(t, "note", size, d)
 			d.Type("/pin 3").Press("enter").Wait(0).Press("ctrl+o", "home")
-			golden(t, at("pinned"), d)
+			golden(t, "pinned", size, d)
 			d.Type("/context").Press("enter").Wait(0)
-			golden(t, at("context"), d)
+			golden(t, "context", size, d)
 		})
 	}
 }

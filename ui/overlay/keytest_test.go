@@ -7,6 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
+
+	"cairn/ui/uitest/stored"
 )
 
 // strike presses a key that the terminal sends as bytes.
@@ -26,7 +28,7 @@ func keyTest(tb testing.TB, w, h int) KeyTest {
 
 func TestGoldenKeyTest(t *testing.T) {
 	t.Parallel()
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		k := keyTest(t, w, h)
 		golden(t, "keytest-empty", k.View(w, h), w, h)

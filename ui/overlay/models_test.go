@@ -8,6 +8,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 	"pgregory.net/rapid"
+
+	"cairn/ui/uitest/stored"
 )
 
 const pasted = "sk-ant-0123456789abcdef"
@@ -66,7 +68,7 @@ func modelsOver(tb testing.TB, s *shop, w, h int, change ...func(*ModelsConfig))
 
 func TestGoldenModels(t *testing.T) {
 	t.Parallel()
-	for _, size := range fourSizes {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		s := modelsOver(t, &shop{}, w, h)
 		golden(t, "models", s.v.View(w, h), w, h)

@@ -2,9 +2,6 @@ package overlay
 
 import (
 	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +11,7 @@ import (
 
 	"cairn/themes"
 	"cairn/ui/render"
+	"cairn/ui/uitest/stored"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -73,33 +71,12 @@ func pressHelp(h Help, names ...string) (Help, Intent) {
 
 func golden(t *testing.T, name, view string, w, h int) {
 	t.Helper()
-	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, w, h))
-	lines := strings.Split(ansi.Strip(view), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	got := strings.Join(lines, "\n") + "\n"
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; run with -update and look at the difference.\ngot:\n%s\nwant:\n%s", file, got, want)
-	}
+	stored.Compare(t, *update, name, w, h, ansi.Strip(view))
 }
 
 func TestGoldenOverlays(t *testing.T) {
 	t.Parallel()
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		ws := tea.WindowSizeMsg{Width: w, Height: h}
 		hp, _, _ := help(t).Update(ws)
@@ -208,7 +185,7 @@ func TestThePlainThemeIsASCII(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		hp := NewHelp(HelpConfig{Title: "chat", Bindings: keys(), Notes: []string{strings.Repeat("note ", 40)}, Theme: plain})
 		v := hp.View(w, h)

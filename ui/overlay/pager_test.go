@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cairn/ui/render"
+	"cairn/ui/uitest/stored"
 )
 
 // paged is a pager as it is shown.
@@ -60,7 +61,7 @@ func numbers(n int) string {
 
 func TestGoldenPager(t *testing.T) {
 	t.Parallel()
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		many := pagerOver(t, numbers(900), w, h)
 		golden(t, "pager", many.p.View(w, h), w, h)

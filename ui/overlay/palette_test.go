@@ -13,6 +13,8 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
+
+	"cairn/ui/uitest/stored"
 )
 
 // driven drives an overlay and carries out its commands at once.
@@ -149,11 +151,9 @@ func paletteOver(tb testing.TB, w, h int, change ...func(*PaletteConfig)) *drive
 	return s.send(tea.WindowSizeMsg{Width: w, Height: h}).run(cmd)
 }
 
-var fourSizes = [][2]int{{40, 10}, {80, 24}, {120, 40}, {200, 60}}
-
 func TestGoldenPalette(t *testing.T) {
 	t.Parallel()
-	for _, size := range fourSizes {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		s := paletteOver(t, w, h)
 		golden(t, "palette", s.v.View(w, h), w, h)

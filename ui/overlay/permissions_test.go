@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cairn/harness"
+	"cairn/ui/uitest/stored"
 )
 
 var noon = time.Date(2026, 9, 18, 12, 0, 0, 0, time.UTC)
@@ -168,7 +169,7 @@ func (s *shown) hides(unwanted ...string) *shown {
 
 func TestGoldenPermissions(t *testing.T) {
 	t.Parallel()
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		s := permissions(t, given(), w, h)
 		golden(t, "permissions", s.p.View(w, h), w, h)

@@ -10,6 +10,7 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/render"
+	"cairn/ui/uitest/stored"
 )
 
 // full is a window in which everything is.
@@ -31,7 +32,7 @@ func contextOver(t *testing.T, p Picture, w, h int, lines ...string) Context {
 
 func TestGoldenContext(t *testing.T) {
 	t.Parallel()
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		c := contextOver(t, full(), w, h, "the last request used f12  Prefers table tests", "cost $0.42 in this session")
 		golden(t, "context", c.View(w, h), w, h)

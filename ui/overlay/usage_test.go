@@ -16,6 +16,7 @@ import (
 	"cairn/harness"
 	"cairn/themes"
 	"cairn/ui/render"
+	"cairn/ui/uitest/stored"
 )
 
 // midday is noon where the tests run: days are local.
@@ -149,7 +150,7 @@ func (s *usageShown) hides(unwanted ...string) *usageShown {
 
 func TestGoldenUsage(t *testing.T) {
 	t.Parallel()
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		s := usageOver(t, busy(), w, h)
 		golden(t, "usage", s.u.View(w, h), w, h)

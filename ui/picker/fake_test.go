@@ -6,8 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +17,7 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
+	"cairn/ui/uitest/stored"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -374,26 +373,5 @@ func (s *screen) marked(name string) {
 
 func (s *screen) goldenOf(name, view string) {
 	s.Helper()
-	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, s.window.width, s.window.height))
-	lines := strings.Split(view, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	got := strings.Join(lines, "\n") + "\n"
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			s.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			s.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		s.Fatal(err)
-	}
-	if got != string(want) {
-		s.Errorf("%s differs; run with -update and look at the difference.\ngot:\n%s\nwant:\n%s", file, got, want)
-	}
+	stored.Compare(s, *update, name, s.window.width, s.window.height, view)
 }

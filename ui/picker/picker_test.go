@@ -13,9 +13,10 @@ import (
 	"cairn/harness"
 	"cairn/themes"
 	"cairn/ui/render"
+	"cairn/ui/uitest/stored"
 )
 
-var sizes = [][2]int{{40, 10}, {80, 24}, {120, 40}}
+var sizes = stored.Sizes()
 
 func TestGoldenScreens(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cairn/harness"
+	"cairn/ui/uitest/stored"
 )
 
 const faraway = "postgres://db:5432/runs"
@@ -36,7 +37,7 @@ func spread() *world {
 }
 
 func TestGoldenScreensOfRunsElsewhere(t *testing.T) {
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
 			in(t, func(t *testing.T) {
 				s := open(t, spread(), size[0], size[1]).keys("down").wait(100 * time.Millisecond)

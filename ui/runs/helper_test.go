@@ -5,8 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +18,7 @@ import (
 	"cairn/storage/mem"
 	"cairn/themes"
 	"cairn/ui/render"
+	"cairn/ui/uitest/stored"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -381,25 +380,7 @@ func (s *seen) hides(unwanted ...string) *seen {
 
 func (s *seen) golden(name string) *seen {
 	s.t.Helper()
-	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, s.width, s.height))
-	lines := strings.Split(s.view(), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	got := strings.Join(lines, "\n") + "\n"
-	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(got), 0o644)); err != nil {
-			s.t.Fatal(err)
-		}
-		return s
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if got != string(want) {
-		s.t.Errorf("%s differs; run with -update and look at the difference.\ngot:\n%s\nwant:\n%s", file, got, want)
-	}
+	stored.Compare(s.t, *update, name, s.width, s.height, s.view())
 	return s
 }
 

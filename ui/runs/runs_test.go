@@ -12,10 +12,11 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cairn/harness"
+	"cairn/ui/uitest/stored"
 )
 
 func TestGoldenScreens(t *testing.T) {
-	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}} {
+	for _, size := range stored.Sizes() {
 		w, h := size[0], size[1]
 		t.Run(fmt.Sprintf("%dx%d", w, h), func(t *testing.T) {
 			in(t, func(t *testing.T) {

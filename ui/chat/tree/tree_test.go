@@ -4,8 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"cairn/harness"
 	"cairn/themes"
 	"cairn/ui/render"
+	"cairn/ui/uitest/stored"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -318,7 +317,7 @@ func theme(tb testing.TB, o themes.Options) *themes.Theme {
 }
 
 // sizes are those at which every screen is looked at.
-var sizes = [][2]int{{40, 10}, {80, 24}, {120, 40}}
+var sizes = stored.Sizes()
 
 func TestGoldenScreens(t *testing.T) {
 	t.Parallel()
@@ -348,11 +347,7 @@ func TestGoldenScreens(t *testing.T) {
 					Now: noon.Add(time.Hour), Title: "Q3 invoice importer",
 				}))
 				fits(t, view, s[0], s[1])
-				lines := strings.Split(view, "\n")
-				for i := range lines {
-					lines[i] = strings.TrimRight(lines[i], " ")
-				}
-				golden(t, name, strings.Join(lines, "\n")+"\n")
+				golden(t, c.name, s, view)
 			})
 		}
 	}
@@ -371,25 +366,9 @@ func fits(t *testing.T, view string, width, height int) {
 	}
 }
 
-func golden(t *testing.T, name, got string) {
+func golden(t *testing.T, name string, size [2]int, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs:\n%s\nwanted:\n%s", path, got, want)
-	}
+	stored.Compare(t, *update, name, size[0], size[1], got)
 }
 
 // TestManyMessagesAndDeepBranchesFit draws a tree whose branches leave one

@@ -58,6 +58,31 @@ func TestAMessageIsSelectedAndCopiedAsItWasWritten(t *testing.T) {
 	})
 }
 
+func TestCodeBlocksAreNumberedThroughAMessageAlsoBehindACall(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		at := time.Now()
+		question := harness.UserText("show me")
+		answer := harness.Message{Role: harness.RoleAssistant, Parts: []harness.Part{
+			{Kind: harness.PartText, Text: "First:\n\n```\none\n```\n\nNow I look."},
+			{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "c", Name: "look", Input: []byte(`{}`)}},
+			{Kind: harness.PartText, Text: "```\ntwo\n```\n"},
+		}}
+		w.Import(harness.Session{ID: "codes", Title: "Codes", TitleBy: harness.TitleByUser, Created: at, Updated: at}, []harness.Record{
+			{Kind: harness.RecordMessage, Message: &question, At: at}, {Kind: harness.RecordMessage, Message: &answer, At: at},
+		})
+		d := w.Open("codes", 80, 24).Shows("[1]", "[2]")
+		d.Press("tab", "1")
+		if got := clip(t, d); got != "one\n" {
+			t.Errorf("block 1 is %q", got)
+		}
+		d.Press("2").Shows("copied code block 2")
+		if got := clip(t, d); got != "two\n" {
+			t.Errorf("block 2 is %q", got)
+		}
+		d.Press("3").Shows("the message has 2 code blocks").Press("esc").Type("/copy 2").Press("enter").Shows("copied code block 2")
+	})
+}
+
 func TestTheTextOfASelectedMessageDoesNotMove(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		longTalk(w, 30)

@@ -320,7 +320,7 @@ func folded(text string) (start, more string) {
 // answer lays out the parts of an assistant message in their order.
 func (d desk) answer(msg *harness.Message, at stage) []string {
 	var out []string
-	last := harness.PartThinking
+	last, codes := harness.PartThinking, 0
 	for i := 0; i < len(msg.Parts); {
 		p := msg.Parts[i]
 		var lines []string
@@ -331,7 +331,10 @@ func (d desk) answer(msg *harness.Message, at stage) []string {
 				b.WriteString(msg.Parts[i].Text)
 				i++
 			}
-			lines = d.prose(p.Kind, b.String())
+			lines = d.prose(p.Kind, b.String(), codes)
+			if p.Kind == harness.PartText && i < len(msg.Parts) { // else nothing follows that counts on
+				codes += len(render.CodeBlocks(b.String()))
+			}
 		case harness.PartCall:
 			if p.Call != nil {
 				lines = d.call(p.Call, at)
@@ -351,15 +354,15 @@ func (d desk) answer(msg *harness.Message, at stage) []string {
 	return out
 }
 
-// prose is text or thinking.
-func (d desk) prose(kind harness.PartKind, text string) []string {
+// prose is text behind so many code blocks of the same message, or thinking.
+func (d desk) prose(kind harness.PartKind, text string, codes int) []string {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
 	if kind == harness.PartThinking {
 		return d.thought(text)
 	}
-	return d.m.deps.Markdown.Message(text, d.l.width)
+	return d.m.deps.Markdown.MessageAfter(text, d.l.width, codes)
 }
 
 // thought is reasoning, folded to a line unless it is to be seen.

@@ -106,9 +106,9 @@ func elsewhere(name string) (kind IntentKind, ok bool) {
 // copied copies the answer selected, else the last one, or one of its code blocks,
 // from its source.
 func (m Model) copied(arg string) (Model, tea.Cmd, Intent) {
-	text, what, of := m.lastAnswer(), "the answer", "the last answer"
+	text, what, of, codes := m.lastAnswer(), "the answer", "the last answer", m.lastCodes
 	if m.sel.on {
-		text, of = m.chosenText(), "the message"
+		text, of, codes = m.chosenText(), "the message", m.chosenCodes
 	}
 	var want Intent
 	switch n, err := strconv.Atoi(arg); {
@@ -121,7 +121,7 @@ func (m Model) copied(arg string) (Model, tea.Cmd, Intent) {
 	case err != nil:
 		m.notice = "/copy 2 copies code block 2 of " + of + "; without a number all of it"
 	default:
-		m, want = m.copyCode(text, n, of)
+		m, want = m.copyCode(codes(), n, of)
 	}
 	return m, nil, want
 }
@@ -131,11 +131,8 @@ func (m Model) lastAnswer() string {
 	if m.turn.live != nil && m.turn.live.n > 0 {
 		return m.turn.live.text.Text()
 	}
-	for i := len(m.pages.items) - 1; i >= 0; i-- {
-		msg := m.pages.items[i].rec.Message
-		if msg != nil && msg.Role == harness.RoleAssistant && strings.TrimSpace(msg.Text()) != "" {
-			return msg.Text()
-		}
+	if msg := m.lastMessage(); msg != nil {
+		return msg.Text()
 	}
 	return ""
 }

@@ -41,9 +41,8 @@ func (m Model) copyText(what, text string) (Model, Intent) {
 	return m, Intent{Kind: WantCopy, Text: text}
 }
 
-// copyCode copies code block n of a text.
-func (m Model) copyCode(text string, n int, of string) (Model, Intent) {
-	blocks := render.CodeBlocks(text)
+// copyCode copies code block n of a message.
+func (m Model) copyCode(blocks []render.Code, n int, of string) (Model, Intent) {
 	if n < 1 || n > len(blocks) {
 		m.notice = of + " has " + harness.Count(len(blocks), "code block")
 		return m, Intent{}

@@ -143,7 +143,7 @@ func (m Model) choose(i int) Model {
 		text := msg.Text()
 		m.sel.links = reading.Links(text)
 		if msg.Role == harness.RoleAssistant {
-			m.sel.codes = render.CodeBlocks(text)
+			m.sel.codes = codeBlocks(msg)
 		}
 	}
 	return m

@@ -184,15 +184,8 @@ func (m Model) readKey(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		m, cmd := m.findKey(msg)
 		return m, cmd, Intent{}
 	}
-	name := msg.String()
-	switch {
-	case m.leader != "":
-		var done bool
-		if m, name, done = m.led(name); !done {
-			return m, nil, Intent{}
-		}
-	case name == leaderKey && m.leads():
-		m, cmd := m.lead()
+	m, name, cmd, done := m.sequenced(msg)
+	if done {
 		return m, cmd, Intent{}
 	}
 	action, off := render.Match(m.Bindings(), name)
@@ -432,7 +425,7 @@ func (m Model) copyBlock(key string) (Model, Intent) {
 	if err != nil { // a key of the person's own
 		n = 1
 	}
-	return m.copyCode(m.chosenText(), n, "the message")
+	return m.copyCode(m.chosenCodes(), n, "the message")
 }
 
 // unselectable is why no message can be selected now, empty if one can.

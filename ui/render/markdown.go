@@ -29,6 +29,7 @@ type Markdown struct {
 type messageKey struct {
 	text  string
 	width int
+	after int // code blocks before it
 }
 
 // Bounds of the caches in bytes of rendered lines.
@@ -50,12 +51,17 @@ func NewMarkdown(t *themes.Theme) *Markdown {
 func (m *Markdown) Theme() *themes.Theme { return m.theme }
 
 // Message renders a whole text. The lines are shared: do not change them.
-func (m *Markdown) Message(s string, width int) []string {
-	key := messageKey{s, width}
+func (m *Markdown) Message(s string, width int) []string { return m.MessageAfter(s, width, 0) }
+
+// MessageAfter is Message for a text that goes on behind one with so many code
+// blocks: its own are numbered from there on.
+func (m *Markdown) MessageAfter(s string, width, codeBlocks int) []string {
+	key := messageKey{s, width, codeBlocks}
 	if lines, ok := m.messages.get(key); ok {
 		return lines
 	}
 	st := NewStream(m)
+	st.code = codeBlocks
 	st.Append(s)
 	st.Finish()
 	lines := st.Lines(width)

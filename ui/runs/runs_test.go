@@ -51,6 +51,20 @@ func TestUnfinishedRunsComeFirstWithTheirStateInWords(t *testing.T) {
 	})
 }
 
+func TestAStateNeverTouchesTheTitle(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := sample()
+		for id, held := range w.sessions {
+			if held.Owner != nil {
+				held.Owner = &harness.Holder{PID: 31842, Terminal: "pts/3", Purpose: "chat"}
+				w.sessions[id] = held
+			}
+		}
+		open(t, w, 40, 10).shows("in pid 31842 Running")
+		open(t, w, 80, 24).shows("running in pid 31842   Running")
+	})
+}
+
 func TestConsentIsGivenOnlyForWhatWasShownAndAwake(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := sample()

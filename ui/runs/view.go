@@ -191,17 +191,14 @@ func (m Model) row(n, width int) string {
 		mark = "> "
 	}
 	long, short := m.state(it)
-	states := 20
-	if m.list.elsewhere() { // there are longer ones then
-		states = 22
-	}
-	state := render.Pad(m.oneLine(long, states), states)
+	const longest, shortest = 22, 12 // columns of a state, before the one that parts it from the title
+	state := render.Pad(m.oneLine(long, longest), longest+1)
 	if width < longFrom {
-		state = render.Pad(m.oneLine(short, 12), 12)
+		state = render.Pad(m.oneLine(short, shortest), shortest+1)
 	}
 	if width >= longFrom && m.list.elsewhere() {
 		kind, _, _ := strings.Cut(it.run.Engine, ":")
-		state = render.Pad(state, states) + render.Pad(m.oneLine(kind, 8), 9)
+		state += render.Pad(m.oneLine(kind, 8), 9)
 	}
 	age := fmt.Sprintf("%5s", widget.Ago(m.c.Now(), it.run.Updated))
 	room := max(width-len(mark)-render.Width(state)-len(age)-1, 0)

@@ -38,33 +38,26 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 	case m.queue.mode.Open():
 		return m.queueKey(msg)
 	}
-	var searched tea.Cmd
 	if m.recall.Open() {
-		var done bool
-		if m, searched, done = m.recallKey(msg); done {
-			return m, searched, Intent{}
+		next, cmd, done := m.recallKey(msg)
+		if done {
+			return next, cmd, Intent{}
 		}
+		m = next
 	}
 	m, _ = m.unheld() // Update puts the dialog to sleep
 	if next, cmd, intent, done := m.askCommand(msg); done {
-		return next, tea.Batch(searched, cmd), intent
+		return next, cmd, intent
 	}
 	if next, cmd, done := m.askType(msg); done {
-		return next, tea.Batch(searched, cmd), Intent{}
+		return next, cmd, Intent{}
 	}
 	if next, cmd, held := m.hold(msg); held {
-		return next, tea.Batch(searched, cmd), Intent{}
+		return next, cmd, Intent{}
 	}
-	name := msg.String()
-	switch {
-	case m.leader != "":
-		var done bool
-		if m, name, done = m.led(name); !done {
-			return m, nil, Intent{}
-		}
-	case name == leaderKey && m.leads():
-		m, cmd := m.lead()
-		return m, tea.Batch(searched, cmd), Intent{}
+	m, name, cmd, done := m.sequenced(msg)
+	if done {
+		return m, cmd, Intent{}
 	}
 	action, off := render.Match(m.Bindings(), name)
 	switch {

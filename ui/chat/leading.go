@@ -31,6 +31,21 @@ func (msg menuMsg) apply(m Model) (Model, tea.Cmd) { //nolint:unparam // as all 
 	return m, nil
 }
 
+// sequenced is the name of a key, with the first one of its sequence before it; done
+// says that the key is no more than the first, or scrolled the menu.
+func (m Model) sequenced(msg tea.KeyMsg) (next Model, name string, cmd tea.Cmd, done bool) {
+	name = msg.String()
+	switch {
+	case m.leader != "":
+		m, name, ends := m.led(name)
+		return m, name, nil, !ends
+	case name == leaderKey && m.leads():
+		m, cmd = m.lead()
+		return m, name, cmd, true
+	}
+	return m, name, nil, false
+}
+
 // led is the whole name of a sequence that a key ends; ok is false if the key
 // scrolled the menu instead.
 func (m Model) led(key string) (next Model, name string, ok bool) {

@@ -37,7 +37,7 @@ func (f Field) rework(name string) (Field, bool) {
 	case "alt+l":
 		return f.recase(strings.ToLower), true
 	case "alt+c":
-		return f.recase(capital), true
+		return f.recase(Capital), true
 	case "alt+t":
 		return f.swapWords(), true
 	}
@@ -88,8 +88,8 @@ func (f Field) recase(in func(string) string) Field {
 	return f.swap(f.at, to, in(f.text[f.at:to]))
 }
 
-// capital is a word with its first letter a capital and the others small.
-func capital(s string) string {
+// Capital is a word with its first letter a capital and the others small.
+func Capital(s string) string {
 	i := strings.IndexFunc(s, unicode.IsLetter)
 	if i < 0 {
 		return s

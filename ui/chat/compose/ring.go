@@ -2,8 +2,8 @@ package compose
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"cairn/ui/widget"
 )
 
 // ringMax is how many cuts are kept to be pasted again.
@@ -105,19 +105,9 @@ func (b Box) recase(action string) (Box, bool) {
 	case "edit.lower":
 		text = strings.ToLower(text)
 	default:
-		text = capital(text)
+		text = widget.Capital(text)
 	}
 	return b.mark().replace(b.at, to, split(text)), true
-}
-
-// capital is a word with its first letter a capital and the others small.
-func capital(s string) string {
-	i := strings.IndexFunc(s, unicode.IsLetter)
-	if i < 0 {
-		return s
-	}
-	r, n := utf8.DecodeRuneInString(s[i:])
-	return s[:i] + string(unicode.ToTitle(r)) + strings.ToLower(s[i+n:])
 }
 
 // swapped swaps the characters around the caret and goes behind them; at the end

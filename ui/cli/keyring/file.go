@@ -2,6 +2,7 @@ package keyring
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/pelletier/go-toml/v2"
 )
 
@@ -144,11 +146,48 @@ func bare(err error) error {
 // header is the beginning of the file.
 const header = "# Keys of providers, kept by cairn. This file is for you alone; chmod 600.\n# cairn models keys list | set PROVIDER | remove PROVIDER\n\n"
 
+const (
+	// lockName is beside the file while it is changed, and stays there: another
+	// window may be waiting for it.
+	lockName = "." + FileName + ".lock"
+	// lockFor bounds how long another window is waited for, and lockEvery is how
+	// often it is looked.
+	lockFor, lockEvery = 2 * time.Second, 5 * time.Millisecond
+)
+
+// alone waits until no other window changes the file, until the lock is closed.
+func (k *Keys) alone(ctx context.Context) (*flock.Flock, error) {
+	dir := filepath.Dir(k.o.File)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make %s: %w", dir, bare(err))
+	}
+	lock := flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(ctx, lockFor)
+	defer cancel()
+	switch _, err := lock.TryLockContext(ctx, lockEvery); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("another cairn is changing %s; try again", k.o.File)
+	case err != nil:
+		return nil, fmt.Errorf("lock %s: %w", k.o.File, bare(err))
+	}
+	return lock, nil
+}
+
 // change writes what is kept of one provider, and leaves the rest.
-func (k *Keys) change(provider string, e entry) error {
+func (k *Keys) change(ctx context.Context, provider string, e entry) (err error) {
+	lock, err := k.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	k.mu.Lock()
 	defer k.leave()
+	got, seen := k.got, k.seen
+	k.seen = stamp{}
 	k.read()
+	if k.seen != seen {
+		got = k.got // what another window changed counts, too
+	}
 	if k.fault != nil {
 		return k.fault
 	}
@@ -166,10 +205,9 @@ func (k *Keys) change(provider string, e entry) error {
 	if err := replace(k.o.File, append([]byte(header), data...)); err != nil {
 		return fmt.Errorf("write %s: %w", k.o.File, bare(err))
 	}
-	got := k.got // a change of our own takes nothing from the others
 	k.seen = stamp{}
 	k.read()
-	k.got = got
+	k.got = got // a change of our own takes nothing from the other keys
 	return k.fault
 }
 

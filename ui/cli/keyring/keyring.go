@@ -246,7 +246,7 @@ func (k *Keys) Set(ctx context.Context, provider, key string) (Place, error) {
 			e, at = entry{Keyring: true}, InRing
 		}
 	}
-	if err := k.change(provider, e); err != nil {
+	if err := k.change(ctx, provider, e); err != nil {
 		return Nowhere, fmt.Errorf("keep the key of %s: %w", provider, err)
 	}
 	if at == InRing {
@@ -271,7 +271,7 @@ func (k *Keys) Remove(ctx context.Context, provider string) (Place, error) {
 			return Nowhere, fmt.Errorf("remove the key of %s from %s: %w", provider, InRing, hidden(err))
 		}
 	}
-	if err := k.change(provider, entry{}); err != nil {
+	if err := k.change(ctx, provider, entry{}); err != nil {
 		return Nowhere, fmt.Errorf("remove the key of %s: %w", provider, err)
 	}
 	k.mu.Lock()

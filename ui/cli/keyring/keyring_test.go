@@ -395,3 +395,22 @@ func TestAKeyThatAnotherWindowReplacesCounts(t *testing.T) {
 		})
 	}
 }
+
+// Windows that keep keys at the same time lose none of them.
+func TestKeysThatAreKeptAtOnceAreAllThere(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	var all sync.WaitGroup
+	providers := []string{"anthropic", "openai", "gemini", "openrouter", "groq", "xai", "mistral", "deepseek"}
+	for _, p := range providers {
+		all.Go(func() {
+			if _, err := New(Options{File: path}).Set(t.Context(), p, sample); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if kept := New(Options{File: path}).Providers(); len(kept) != len(providers) {
+		t.Errorf("kept are %v", kept)
+	}
+}

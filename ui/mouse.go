@@ -2,6 +2,7 @@ package ui
 
 import (
 	"time"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -149,7 +150,7 @@ func (m Model) released(msg tea.MouseMsg) (tea.Model, tea.Cmd) {
 func (m Model) copyMarked(done bool) (tea.Model, tea.Cmd) {
 	p := &m.term.mouse
 	text := p.sel.text()
-	p.said = "copied " + harness.Count(len([]rune(text)), "character") + ": sent to the terminal's clipboard"
+	p.said = "copied " + harness.Count(utf8.RuneCountInString(text), "character") + ": sent to the terminal's clipboard"
 	if done {
 		p.sel = selection{}
 	}
@@ -218,6 +219,6 @@ func (m Model) mouseRow() string {
 		return ""
 	}
 	dot := " " + m.look.theme.Ornaments.Dot + " "
-	return harness.Count(len([]rune(p.sel.text())), "character") + " marked" + dot +
+	return harness.Count(utf8.RuneCountInString(p.sel.text()), "character") + " marked" + dot +
 		widget.KeyFor(m.deps.Keys, actMouseCopy, "ctrl+c") + " copy" + dot + "any other key unmarks"
 }

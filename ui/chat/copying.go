@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -24,7 +25,7 @@ const (
 // and what to do if it did not arrive.
 func (m Model) copyText(what, text string) (Model, Intent) {
 	dot := " " + m.deps.Theme.Ornaments.Dot + " "
-	size := harness.Count(len([]rune(text)), "character")
+	size := harness.Count(utf8.RuneCountInString(text), "character")
 	switch sent := base64.StdEncoding.EncodedLen(len(text)); {
 	case strings.TrimSpace(text) == "":
 		m.notice = "there is no text in it to copy"

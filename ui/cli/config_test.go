@@ -311,6 +311,8 @@ func TestUnknownActions(t *testing.T) {
 		"keys.\"zzzzzzzzzzzz\" = \"x\"\n":                                      `:1: unknown action "zzzzzzzzzzzz"; the help of each screen (F1) lists its keys`,
 		"[keys.chat]\nsend = 'x'\nstop = []\n":                                 "",
 		"[keys]\n\"chat.send\" = 'x'\n\"chat.stop\" = []\n":                    "",
+		"[keys]\n\"chat.send\" = 'x'\n\"chat.stop\" = 'none'\n":                "",
+		"[keys.chat]\nsend = ['x']\nstop = ['none']\n":                         "",
 	} {
 		s := home(t, text, "", nil)
 		c, err := loadConfig(s, "", nil, known)

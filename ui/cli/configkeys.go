@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// noKey is what leaves an action without a key, as an empty list does.
+const noKey = "none"
+
 // KeyList is one key or a list of keys in the configuration.
 type KeyList []string
 
@@ -49,6 +52,9 @@ func (f *file) bind(path string, data []byte, prefix string, table map[string]an
 			}
 		default:
 			return wrong
+		}
+		if slices.Equal(f.Keys[action], KeyList{noKey}) {
+			f.Keys[action] = KeyList{}
 		}
 		for _, key := range f.Keys[action] {
 			if text := wrongKey(key); text != "" {

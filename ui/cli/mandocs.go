@@ -43,7 +43,7 @@ func configDocs() []keyDoc {
 		{"models.NAME.output_price", "number", "what a million tokens of output cost, in USD"},
 		{"models.NAME.images", "true or false", "whether it is given images"},
 		{"models.NAME.documents", "true or false", "whether it is given PDF documents"},
-		{"keys.ACTION", "key or list", "the keys of an action; an empty list leaves it without one. See cairn-keys(7)"},
+		{"keys.ACTION", "key or list", "the keys of an action; \"none\" leaves it without one. See cairn-keys(7)"},
 		{"permissions.allow", "list", "rules for calls of tools that run without asking; see: cairn help rules"},
 		{"permissions.ask", "list", "rules for calls that are asked"},
 		{"permissions.deny", "list", "rules for calls that are denied"},

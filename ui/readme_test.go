@@ -3,6 +3,7 @@ package ui_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,8 +31,8 @@ func TestTheReadmeListsTheLiveKeys(t *testing.T) {
 	if !begun || !ended {
 		t.Fatalf("%s has no place for the keys between %q and %q", path, begin, end)
 	}
-	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Marked text", ui.MouseActions()) + keyTable("Selecting messages", chat.SelectActions()) + keyTable("Sessions", picker.Actions()) + keyTable("Memory", browser.Model{}.Bindings()) +
-		keyTable("Runs", runs.Actions()) + keyTable("Palette", overlay.PaletteActions()) + keyTable("Models", overlay.ModelsActions()) + keyTable("Permissions", overlay.PermissionActions()) + keyTable("Usage", overlay.UsageActions()) +
+	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Marked text", ui.MouseActions()) + keyTable("Reading", chat.SelectActions()) + keyTable("Sessions", picker.Actions()) + keyTable("Memory", browser.Model{}.Bindings()) +
+		keyTable("Runs", runs.Actions()) + keyTable("Palette", overlay.PaletteActions()) + keyTable("Models", overlay.ModelsActions()) + keyTable("Themes", overlay.ThemeActions()) + keyTable("Permissions", overlay.PermissionActions()) + keyTable("Usage", overlay.UsageActions()) +
 		keyTable("Context", overlay.ContextActions()) + keyTable("Pager", overlay.PagerActions()) + keyTable("Welcome", overlay.WelcomeActions())
 	switch {
 	case listed == live:
@@ -44,28 +45,50 @@ func TestTheReadmeListsTheLiveKeys(t *testing.T) {
 	}
 }
 
-// keyTable is the Markdown table of a screen's keys, those of one help text in
-// one row.
+// keyTable is the Markdown tables of a screen's keys, one for each group of the
+// help, with those of one help text in one row.
 func keyTable(screen string, bindings []render.Binding) string {
-	var b strings.Builder
-	b.WriteString("| " + screen + " | what it does |\n| --- | --- |\n")
-	var order []string
-	keys := map[string][]string{}
+	var groups []string
+	of := map[string][]render.Binding{}
 	for _, k := range bindings {
 		if len(k.Keys) == 0 {
 			continue
 		}
+		if _, known := of[k.Group]; !known {
+			groups = append(groups, k.Group)
+		}
+		of[k.Group] = append(of[k.Group], k)
+	}
+	var b strings.Builder
+	for _, group := range groups {
+		title := screen
+		if len(groups) > 1 && !strings.EqualFold(group, screen) {
+			title += ": " + strings.ToLower(group)
+		}
+		b.WriteString("| " + title + " | what it does |\n| --- | --- |\n" + keyRows(of[group]) + "\n")
+	}
+	return b.String()
+}
+
+// keyRows are the rows of a table of keys.
+func keyRows(bindings []render.Binding) string {
+	var order []string
+	keys := map[string][]string{}
+	for _, k := range bindings {
 		if _, known := keys[k.Help]; !known {
 			order = append(order, k.Help)
 		}
 		for _, name := range k.Keys {
-			keys[k.Help] = append(keys[k.Help], cell(name))
+			if !slices.Contains(keys[k.Help], cell(name)) {
+				keys[k.Help] = append(keys[k.Help], cell(name))
+			}
 		}
 	}
+	var b strings.Builder
 	for _, help := range order {
 		b.WriteString("| " + strings.Join(keys[help], ", ") + " | " + strings.ReplaceAll(help, "|", `\|`) + " |\n")
 	}
-	return b.String() + "\n"
+	return b.String()
 }
 
 // cell is a key as code in a table.

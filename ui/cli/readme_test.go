@@ -74,3 +74,38 @@ func TestTheReadmeNamesFlagsAndCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestTheReadmeShowsEveryKeyOfTheConfiguration looks for the keys of the manual in
+// the examples of the README, below their tables.
+func TestTheReadmeShowsEveryKeyOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, example := range regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(string(data), -1) {
+		table := ""
+		for _, line := range strings.Split(example[1], "\n") {
+			if name, ok := strings.CutPrefix(line, "["); ok {
+				table, _, _ = strings.Cut(name, "]")
+				table, _, _ = strings.Cut(table, ".")
+				table += "."
+			}
+			if key, _, ok := strings.Cut(line, " = "); ok {
+				shown[table+strings.TrimSpace(key)] = true
+			}
+			// What is in a remark counts, too: system = "…" instead of a file.
+			_, remark, _ := strings.Cut(line, " # ")
+			for _, m := range regexp.MustCompile(`([a-z_]+) = `).FindAllStringSubmatch(remark, -1) {
+				shown[m[1]], shown[table+m[1]] = true, true
+			}
+		}
+	}
+	for _, d := range configDocs() {
+		key := strings.Replace(d.key, ".NAME.", ".", 1)
+		if key != "keys.ACTION" && !shown[key] {
+			t.Errorf("the examples of the README lack %s", d.key)
+		}
+	}
+}

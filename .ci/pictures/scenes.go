@@ -1,0 +1,131 @@
+package main
+
+import "slices"
+
+// scene is a screen. Steps are typed one after the other; "<enter>" and its like
+// are keys, and "?text" waits until text is seen.
+type scene struct {
+	name, title   string
+	args, steps   []string
+	before        []act    // played first, each until it is killed
+	env           []string // besides that of all
+	worker        string   // an engine that a worker drives meanwhile
+	fresh         bool     // in a home in which nothing is
+	width, height int      // if not those of all
+}
+
+// act is a start of cairn that ends with kill -9.
+type act struct{ args, steps []string }
+
+// Parts of scenes.
+const (
+	ready    = "?write a message"
+	question = "Why does the importer drop rows with a blank VAT id?"
+	answered = "?the blank check"
+)
+
+// scenes are all pictures, in the order of the page that shows them.
+func scenes() []scene {
+	return slices.Concat(chatScenes(), decisionScenes(), listScenes(), overlayScenes(), otherScenes())
+}
+
+func work() []string { return []string{"-s", "vat"} }
+
+// then is a chat in which a question was answered, and what follows.
+func then(more ...string) []string {
+	return append([]string{ready, question, "<enter>", answered}, more...)
+}
+
+// asked is a chat that is asked something.
+func asked(text string, more ...string) []string {
+	return append([]string{ready, text, "<enter>"}, more...)
+}
+
+func chatScenes() []scene {
+	cut := []act{{work(), asked("Tell me slowly about the importer", "?ErrBadRow")}}
+	earlier := []act{{[]string{"-s", "notes"}, asked("Does the importer keep rows of credit notes?", answered)}, {[]string{"-s", "tests"}, asked("Be brief: how is one row tested?", "?In brief")}}
+	return []scene{
+		{name: "chat", title: "A conversation about code", args: work(), steps: then("Also check the credit-note path")},
+		{name: "streaming", title: "An answer while it comes", args: work(), steps: asked("Tell me slowly about the importer", "?ErrBadRow")},
+		{name: "queue", title: "Messages that wait for the answer, to be edited and ordered", args: work(), steps: asked("Tell me slowly about the importer", "?ErrBadRow", "Then look at the credit notes", "<enter>", "And write a test first", "<enter>", "/queue", "<enter>")},
+		{name: "unfinished", title: "The start after a kill in the middle of an answer", args: work(), before: cut, steps: []string{"?continue"}},
+		{name: "selection", title: "A message is selected", args: work(), steps: then("<tab>")},
+		{name: "find", title: "Words are found in a conversation", args: work(), steps: then("/find VAT", "<enter>")},
+		{name: "times", title: "Exact times, and how long things took", args: work(), steps: then("/time", "<enter>")},
+		{name: "links", title: "The links of a message", args: work(), steps: asked("Where is this documented?", "?read both", "<tab>", "o")},
+		{name: "details", title: "The details of a conversation", args: work(), steps: asked("Please read the source", "?dropped here", "<ctrl+o>")},
+		{name: "pager", title: "The whole result of a tool", args: work(), steps: asked("Please read the source", "?dropped here", "<ctrl+x>", "v")},
+		{name: "leader", title: "The keys that may follow ctrl+x", args: work(), steps: then("<ctrl+x>", "?theme")},
+		{name: "panel", title: "The panel beside a conversation", args: work(), steps: asked("Plan the fix", "?one at a time", "<ctrl+x>", "b"), width: 120},
+		{name: "prompts", title: "Earlier prompts, searched", args: work(), before: earlier, steps: then("<ctrl+r>", "row")},
+		{name: "mention", title: "Files, sessions and notes to be mentioned", args: work(), steps: []string{ready, "Compare @"}},
+		{name: "commands", title: "The commands, as they are typed", args: work(), steps: []string{ready, "/t"}},
+		{name: "branches", title: "The branches of a session", args: work(), steps: then("/edit", "<enter>", " Be brief.", "<enter>", "?brief", "/tree", "<enter>", "?branch")},
+		{name: "small", title: "The chat in a small window", args: work(), steps: then(), width: 48, height: 14},
+		{name: "ascii", title: "The chat without colours, in ASCII", args: append(work(), "--ascii", "--no-color"), steps: then()},
+	}
+}
+
+func decisionScenes() []scene {
+	return []scene{
+		{name: "approval", title: "A command that is asked about", args: work(), steps: asked("Please run the tests", "?go test")},
+		{name: "change", title: "A change of a file that is asked about", args: work(), steps: asked("Please fix it", "?row.go")},
+		{name: "sides", title: "The same change side by side", args: work(), steps: asked("Please fix it", "?row.go", "v"), width: 120},
+		{name: "question", title: "A question of the model", args: work(), steps: asked("Which customers?", "?non-EU")},
+		{name: "uncertain", title: "A command that began and was not seen to end", args: work(), before: []act{
+			{work(), asked("Please wait a little", "?sleep", "y", "?approved")},
+		}, steps: []string{"?continue", "c", "?saw it end"}},
+	}
+}
+
+func listScenes() []scene {
+	moved := asked("I moved to Bremen last week. From now on I want table tests.", "?Noted", "?suggest")
+	waits := []act{
+		{[]string{"-s", "tests"}, asked("Please run the tests", "?approval")},
+		{[]string{"-s", "source", "--engine", "sqlite:runs.db"}, asked("Please fix it", "?approval")},
+		{[]string{"-s", "draft"}, asked("Tell me slowly about the importer", "?ErrBadRow")},
+		{[]string{"-s", "night", "--engine", "sqlite:runs.db", "--drive", "workers"}, asked("Tell me slowly about the importer", "?ErrBadRow")},
+	}
+	remember := []string{"CAIRN_DISTILL=ask"}
+	return []scene{
+		{name: "sessions", title: "The sessions", args: work(), steps: then("<ctrl+s>")},
+		{name: "search", title: "Words found in titles and in messages", args: work(), steps: then("<ctrl+s>", "import")},
+		{name: "memory", title: "What is remembered", args: work(), steps: then("/memory", "<enter>")},
+		{name: "notes", title: "A note", args: work(), steps: then("/notes", "<enter>", "v")},
+		{name: "fact", title: "A fact is edited", args: work(), steps: then("/memory", "<enter>", "e")},
+		{name: "inbox", title: "What was suggested to be remembered", args: work(), steps: append(moved, "/inbox", "<enter>", "<down>"), env: remember},
+		{name: "runs", title: "The runs of two engines, one of them driven by a worker", args: work(), before: waits, worker: "sqlite:runs.db", steps: then("/runs", "<enter>", "?in pid"), width: 110},
+		{name: "run", title: "What a run waits for", args: work(), before: waits[:1], steps: then("/runs", "<enter>", "v")},
+		{name: "permissions", title: "What may run without asking", args: work(), steps: then("/permissions", "<enter>")},
+	}
+}
+
+func overlayScenes() []scene {
+	return []scene{
+		{name: "palette", title: "Everything that can be done, by name", args: work(), steps: then("<ctrl+p>")},
+		{name: "models", title: "The models", args: work(), steps: then("/model", "<enter>")},
+		{name: "key", title: "The key that a model needs", args: work(), steps: then("/model", "<enter>", "claude", "<enter>")},
+		{name: "themes", title: "The themes", args: work(), steps: then("/theme", "<enter>")},
+		{name: "context", title: "What fills the context window", args: work(), steps: then("/context", "<enter>")},
+		{name: "usage", title: "What models used", args: work(), steps: then("/usage", "<enter>")},
+		{name: "help", title: "The keys", args: work(), steps: then("<f1>")},
+		{name: "keys", title: "What the terminal sends for keys", args: work(), steps: then("/keys test", "<enter>", "<ctrl+p>", "<alt+up>", "é")},
+		{name: "doctor", title: "What the doctor found", args: work(), steps: then("/doctor", "<enter>", "?store")},
+	}
+}
+
+func otherScenes() []scene {
+	return []scene{
+		{name: "welcome", title: "The very first start", steps: []string{"?none answers"}, fresh: true},
+		{name: "plain", title: "The chat without a screen", args: append(work(), "--plain"), steps: []string{"?>", question, "<enter>", answered}},
+		{name: "asked", title: "An approval without a screen", args: append(work(), "--plain"), steps: []string{"?>", "Please run the tests", "<enter>", "?go test"}},
+	}
+}
+
+// keys are the names of keys in steps.
+func keys() map[string]string {
+	return map[string]string{
+		"<enter>": "\r", "<esc>": "\x1b", "<tab>": "\t", "<up>": "\x1b[A", "<down>": "\x1b[B", "<f1>": "\x1bOP", "<alt+up>": "\x1b[1;3A",
+		"<ctrl+s>": "\x13", "<ctrl+p>": "\x10", "<ctrl+o>": "\x0f", "<ctrl+r>": "\x12", "<ctrl+x>": "\x18",
+	}
+}

@@ -26,10 +26,10 @@ func Shed() error {
 		return fmt.Errorf("give memory back: %w", err)
 	}
 	for _, m := range programParts(maps, exe) {
-		for _, advice := range []uintptr{unix.MADV_NOHUGEPAGE, unix.MADV_DONTNEED} {
-			if _, _, errno := unix.Syscall(unix.SYS_MADVISE, m.from, m.to-m.from, advice); errno != 0 {
-				return fmt.Errorf("give memory back: %w", errno)
-			}
+		// A kernel without huge pages refuses the first, which it does not need.
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, m.from, m.to-m.from, unix.MADV_NOHUGEPAGE)
+		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, m.from, m.to-m.from, unix.MADV_DONTNEED); errno != 0 {
+			return fmt.Errorf("give memory back: %w", errno)
 		}
 	}
 	return nil

@@ -194,7 +194,7 @@ func upperFirst(text string) string {
 func (a *app) manKeys(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(manHead(root, "cairn-keys", 7, "cairn-keys", "the keys of the screens of cairn"))
-	b.WriteString(".SH DESCRIPTION\n" + paragraphs("These are the keys as they are bound now. Each is an action that other keys can be given to:\n\n") +
+	b.WriteString(".SH DESCRIPTION\n" + paragraphs("These are the keys as they are bound now. Each is an action that other keys can be given to:") + "\n" +
 		literal("[keys]\n\"chat.sessions\" = [\"ctrl+s\", \"f2\"]"))
 	if a.wire.Bindings == nil {
 		return b.String()
@@ -202,7 +202,7 @@ func (a *app) manKeys(root *cobra.Command) string {
 	// The keys of a configuration that is wrong are not known; those of the program
 	// still are.
 	c, _ := a.config()
-	own, group := c.Bindings(), ""
+	own := c.Bindings()
 	var order []string
 	by := map[string][]render.Binding{}
 	for _, k := range a.wire.Bindings() {
@@ -217,6 +217,7 @@ func (a *app) manKeys(root *cobra.Command) string {
 	}
 	for _, screen := range order {
 		fmt.Fprintf(&b, ".SH %s\n", roff(strings.ToUpper(screen)))
+		group := ""
 		for _, k := range by[screen] {
 			if k.Group != group {
 				group = k.Group
@@ -224,9 +225,13 @@ func (a *app) manKeys(root *cobra.Command) string {
 			}
 			keys := "(no key)"
 			if len(k.Keys) > 0 {
-				keys = strings.Join(k.Keys, ", ")
+				named := slices.Clone(k.Keys)
+				if i := slices.Index(named, " "); i >= 0 {
+					named[i] = "space"
+				}
+				keys = strings.Join(named, ", ")
 			}
-			fmt.Fprintf(&b, ".TP\n.B %s\n%s (%s)\n", roff(strings.ReplaceAll(keys, " ", "space")), roff(k.Help), roff(k.Action))
+			fmt.Fprintf(&b, ".TP\n.B %s\n%s (%s)\n", roff(keys), roff(k.Help), roff(k.Action))
 		}
 	}
 	b.WriteString(".SH SEE ALSO\ncairn(1), cairn.toml(5)\n")

@@ -22,6 +22,7 @@ func manuals(t *testing.T, env map[string]string) string {
 		return []render.Binding{
 			{Action: "chat.send", Keys: []string{"enter"}, Help: "send", Group: "Writing"},
 			{Action: "chat.odd", Keys: []string{`\`, "-", "'"}, Help: ".do", Group: "Writing"},
+			{Action: "chat.editor", Keys: []string{"ctrl+g", "ctrl+x e"}, Help: "edit", Group: "Writing"},
 			{Action: "pager.close", Keys: []string{" "}, Help: "close", Group: "Pager"},
 		}
 	}
@@ -72,7 +73,8 @@ func TestThereIsAPageForEachCommandTheConfigurationAndTheKeys(t *testing.T) {
 			t.Errorf("cairn.toml(5) does not have %s", s.key)
 		}
 	}
-	if keys := read("man7/cairn-keys.7"); !strings.Contains(keys, ".B enter\nsend (chat.send)") || !strings.Contains(keys, ".B space\n") {
+	if keys := read("man7/cairn-keys.7"); !strings.Contains(keys, ".B enter\nsend (chat.send)") || !strings.Contains(keys, ".B space\n") ||
+		!strings.Contains(keys, ".B ctrl+g, ctrl+x e\n") || !strings.Contains(keys, "\n.nf\n[keys]\n") {
 		t.Error(keys)
 	}
 }

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -135,7 +136,11 @@ func (msg setupMsg) apply(m Model) (Model, tea.Cmd) {
 	}
 	m.setup = msg.setup
 	if msg.setup.Notice != "" {
-		m.pages.add(item{quiet: msg.setup.Notice})
+		notice := msg.setup.Notice
+		if k := m.keyOf(actModel); k != "" { // the command is known everywhere, the key only here
+			notice = strings.Replace(notice, "/model", k+" (/model)", 1)
+		}
+		m.pages.add(item{quiet: notice})
 	}
 	return m, nil
 }

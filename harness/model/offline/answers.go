@@ -9,8 +9,9 @@ import (
 )
 
 // setup tells how to get a real model.
-const setup = "To talk to a real model, set one of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `OPENROUTER_API_KEY`, " +
-	"or start a local server such as Ollama, and start cairn again. `cairn models` lists what can be chosen. " +
+const setup = "To talk to a real model, choose one in the chat: /model, or ctrl+l on its screen, lists them and asks for the key that is missing. " +
+	"Or set one of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `OPENROUTER_API_KEY`, " +
+	"or start a local server such as Ollama, and start cairn again. " +
 	"This conversation stays as it is."
 
 // abilities lists what works without weights: only what can be done with the

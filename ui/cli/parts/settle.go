@@ -32,7 +32,7 @@ func (p *Start) Settle(ctx context.Context, c cli.ChatSetup, native Native, s ha
 	if name == "" {
 		var why string
 		if name, why = env.Default(ctx); name == offline.ID {
-			notice = "No model is set up (" + why + "): this is the built-in one, without weights. Set a key such as ANTHROPIC_API_KEY for a real one."
+			notice = "No model is set up (" + why + "): this is the built-in one, without weights. For a real one: /model lists them and asks for the key, or set one such as ANTHROPIC_API_KEY."
 		}
 	}
 	name, err := env.Resolve(name)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -75,6 +76,9 @@ func (a *app) theme(v Value) (ThemeChoice, error) {
 		return ThemeChoice{Name: v.Value, Design: d}, err
 	}
 	path, err := a.themeFile(v)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ThemeChoice{}, err
+	}
 	if err == nil {
 		_, err = os.Stat(path)
 	}
@@ -223,14 +227,20 @@ func (a *app) themeWarnings(c Config) ([]string, error) {
 }
 
 // chosenTheme is the theme that a chat opens in, and what to say of it: one whose
-// file is wrong keeps nobody from their conversation.
+// file is wrong keeps nobody from their conversation, and neither does one that a
+// project names and only others have.
 func (a *app) chosenTheme(c Config) (themes.Design, []string, error) {
-	choice, err := a.theme(c.values["theme"])
-	if err != nil || choice.Err == nil {
-		return choice.Design, nil, err
+	v := c.values["theme"]
+	choice, err := a.theme(v)
+	if err != nil && v.layer != layerProject {
+		return themes.Design{}, nil, err
+	}
+	wrong := cmp.Or(err, choice.Err)
+	if wrong == nil {
+		return choice.Design, nil, nil
 	}
 	d, err := themes.Builtin(themes.Auto)
-	return d, []string{fmt.Sprintf("The theme %s is not used: %s.", c.Theme, choice.Err)}, err
+	return d, []string{fmt.Sprintf("The theme %s is not used: %s.", c.Theme, wrong)}, err
 }
 
 // profile is how many colours the terminal is given.

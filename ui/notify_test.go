@@ -1,6 +1,8 @@
 package ui_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +95,35 @@ func TestATitleCannotDriveTheTerminalFromANotification(t *testing.T) {
 		body := strings.TrimSuffix(strings.TrimPrefix(got, "\x1b]777;notify;cairn;"), "\x1b\\")
 		if len(got) == len(body) || strings.ContainsAny(body, "\x1b\a\u009d\u202e;") || len([]rune(body)) > 100 {
 			t.Errorf("written is %q", got)
+		}
+	})
+}
+
+func TestNotificationsAreTurnedOffAndOnAgainAsTheyWere(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		var kept []string
+		var fails error
+		d := away(w, "Q3", func(d *ui.Deps) {
+			d.Notify.How = ui.NotifyBell
+			d.Save = func(_ context.Context, key, value string) error {
+				kept = append(kept, key+"="+value)
+				return fails
+			}
+		})
+		d.Press("ctrl+x", "N").Shows("notifications are off; ^X N turns them on")
+		d.Type("count").Press("enter").Wait(time.Minute)
+		if got := d.Written(); len(got) != 0 {
+			t.Errorf("written is %q", got)
+		}
+		d.Type("/settings").Press("enter").Type("notif").Shows("turn on notifications").Press("enter").Shows("notifications are on")
+		d.Type("count").Press("enter").Wait(time.Minute)
+		if got := d.Written(); len(got) != 1 || got[0] != "\a" {
+			t.Errorf("written is %q", got)
+		}
+		fails = errors.New("notify is set by this project")
+		d.Press("ctrl+x", "N").Shows("That counts for now, but is not kept: Notify is set by this project.")
+		if got := strings.Join(kept, " "); got != "notify=off notify=bell notify=off" {
+			t.Errorf("kept is %q", got)
 		}
 	})
 }

@@ -214,7 +214,12 @@ func (m Model) settingItems() []overlay.PaletteItem {
 		}
 		items = append(items, it)
 	}
+	notify := "turn on notifications"
+	if m.notifiesAtAll() {
+		notify = "turn off notifications"
+	}
 	for _, s := range []struct{ action, name, words string }{
+		{"chat.notifications", notify, "notify bell tell away focus end of a turn"},
 		{"chat.mouse", "", "wheel select capture"},
 		{"chat.theme", "choose a theme", "colours colors dark light contrast"},
 		{"chat.model", "choose a model", "provider key"},

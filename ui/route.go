@@ -117,6 +117,8 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m.openKeyTest()
 	case chat.WantMouse:
 		return m.toggleMouse()
+	case chat.WantNotify:
+		return m.toggleNotify()
 	case chat.WantCopy:
 		return m, clipboard(want.Text)
 	case chat.WantSuspend:

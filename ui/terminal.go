@@ -19,9 +19,11 @@ import (
 type terminal struct {
 	able screen.Abilities
 	// away says that the person was seen to look elsewhere.
-	away  bool
-	turns []turnSeen
-	mouse pointer
+	away bool
+	// notified is how they were told before notifications were turned off.
+	notified string
+	turns    []turnSeen
+	mouse    pointer
 	// browse opens an address on its display, nil where that cannot be.
 	browse func(ctx context.Context, address string) error
 }

@@ -345,6 +345,8 @@ func (m Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.learn(screen.Abilities(msg))
 	case screen.FocusMsg:
 		return m.looked(msg.In)
+	case notifySaved:
+		return m.notified(msg), nil
 	case themeFound, themeSaved:
 		return m.themed(msg)
 	case watchMsg:

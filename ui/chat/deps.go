@@ -228,6 +228,8 @@ const (
 	WantKeyTest
 	// WantMouse is the mouse given to the terminal, or taken.
 	WantMouse
+	// WantNotify has notifications turned on or off.
+	WantNotify
 )
 
 // Intent is what a chat wants of the root, which acts on it in the same call.

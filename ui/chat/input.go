@@ -146,6 +146,8 @@ func intentOf(action string) IntentKind {
 		return WantPermissions
 	case actMouse:
 		return WantMouse
+	case actNotify:
+		return WantNotify
 	case actPalette:
 		return WantPalette
 	case actModel:

@@ -164,6 +164,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actUndo, "undo the last memory write", "Going places", 0, m.noUndo(), "ctrl+_"),
 		b(actEOF, "quit, if empty", "Going places", 0, empty, "ctrl+d"),
 		b(actMouse, "mouse on or off", "Going places", 0, "", "ctrl+x o"),
+		b(actNotify, "notifications", "Going places", 0, "", "ctrl+x N"),
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 		b(actFind, "find words", "Reading", 0, "", "ctrl+x S"),
 	}...)

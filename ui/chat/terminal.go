@@ -23,3 +23,6 @@ func (m Model) keysCommand(arg string) (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{}
 	}
 }
+
+// actNotify has a person who looks elsewhere told of the ends of turns, or not.
+const actNotify = "chat.notifications"

@@ -48,6 +48,7 @@ func TestWhatTheMouseAndNoticesCannotBeIsToldByLine(t *testing.T) {
 		"notify = \"loud\"\n":                  `:1: "notify" must be "auto", "bell", "osc9", "osc777" or "off", not "loud"`,
 		"\nnotify_after = \"soon\"\n":          `:2: "notify_after" must be a time of at most a day with its unit, such as "10s", not "soon"`,
 		"notify_after = \"-1s\"\n":             `:1: `,
+		"notify_after = \"25h\"\n":             `:1: "notify_after" must be a time of at most a day`,
 		"notify_after = 3\n":                   `:1: "notify_after" must be a time`,
 		"notify = true\n":                      `:1: "notify" must be "auto"`,
 		"[mouse]\nwheel = true\n[mouse]\n#x\n": `:3: `,

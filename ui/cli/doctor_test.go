@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -124,9 +126,25 @@ func TestTheDoctorSaysWhichLineTmuxNeeds(t *testing.T) {
 
 func TestALowDiskAndAnOldBackupAreTold(t *testing.T) {
 	t.Parallel()
-	for bytes, want := range map[int64]string{12: "12 bytes", 4096: "4.0 kB", 5 << 20: "5.0 MB", 3 << 30: "3.0 GB"} {
-		if got := sizeText(bytes); got != want {
-			t.Errorf("%d is %q", bytes, got)
+	for size, want := range map[int64]string{12: "12 bytes", 4096: "4.0 kB", 5 << 20: "5.0 MB", 3 << 30: "3.0 GB"} {
+		if got := sizeText(size); got != want {
+			t.Errorf("%d is %q", size, got)
+		}
+	}
+	if full, roomy := roomFinding(200<<20), roomFinding(300<<20); full.State != stateBad || roomy.State != stateOK {
+		t.Errorf("%+v, %+v", full, roomy)
+	}
+	w, s, _, _ := world1(t)
+	a, dir := newApp(s, w.wire()), t.TempDir()
+	backup := filepath.Join(dir, backupsDir, "cairn.db.2026-03-01")
+	for age, want := range map[time.Duration]string{6 * 24 * time.Hour: stateOK, 8 * 24 * time.Hour: stateNote} {
+		write(t, backup, "", 0o600)
+		made := s.Now().Add(-age)
+		if err := os.Chtimes(backup, made, made); err != nil {
+			t.Fatal(err)
+		}
+		if got := a.examineCopies(dir); len(got) != 1 || got[0].State != want || !strings.Contains(got[0].Text, backup) {
+			t.Errorf("a backup of %v ago is told as %+v", age, got)
 		}
 	}
 	if free, ok := freeSpace(t.TempDir()); ok && free < 0 {
@@ -134,5 +152,61 @@ func TestALowDiskAndAnOldBackupAreTold(t *testing.T) {
 	}
 	if dir := t.TempDir(); nearestDir(dir+"/a/b/c") != dir {
 		t.Errorf("the nearest directory is %s", nearestDir(dir+"/a/b/c"))
+	}
+}
+
+// What is stored may be of a later time than the clock says.
+func TestAClockThatIsBehindIsTold(t *testing.T) {
+	t.Parallel()
+	w, s, _, errs := world1(t)
+	if code := Main(t.Context(), s, []string{"-p", "text x"}, w.wire()); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	for behind, want := range map[time.Duration]bool{0: false, time.Hour: true} {
+		a := newApp(s, w.wire())
+		a.s.Now = func() time.Time { return w.now().Add(-behind) }
+		told := false
+		for _, f := range a.examineOwners(t.Context(), w.open()) {
+			told = told || f.About == "clock" && f.State == stateNote
+		}
+		if told != want {
+			t.Errorf("a clock that is %v behind: told %t", behind, told)
+		}
+	}
+}
+
+// From within a chat the terminal is in use: it is not asked, and what is found
+// comes as lines that are safe.
+func TestTheDoctorOfAChatLeavesTheTerminalAlone(t *testing.T) {
+	t.Parallel()
+	w, s, out, errs := world1(t)
+	s.OutTTY, s.InTTY, s.ErrTTY = true, true, true
+	s.Ask = func(string, time.Duration) ([]byte, error) {
+		t.Error("the terminal was asked")
+		return nil, nil
+	}
+	getenv := s.Getenv
+	s.Getenv = func(name string) string {
+		if name == "TERM" || name == "LANG" {
+			return "odd\x1b]0;x\x07"
+		}
+		return getenv(name)
+	}
+	text, err := newApp(s, w.wire()).doctor(t.Context(), 60)
+	if err != nil || strings.ContainsAny(text, "\x1b\x07") || !strings.Contains(text, "terminal") {
+		t.Errorf("%v: %q", err, text)
+	}
+	if out.Len()+errs.Len() > 0 {
+		t.Errorf("it wrote %q and %q", out, errs)
+	}
+}
+
+// No name of a finding drives a terminal.
+func TestFindingsAreSafe(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{0, 20, 80} {
+		if text := findingsText([]finding{noted("key of \x1b[31mx", "a\x9bb", "c\x07d")}, width); strings.ContainsAny(text, "\x1b\x07") || strings.Contains(text, "a\x9b") {
+			t.Errorf("at width %d: %q", width, text)
+		}
 	}
 }

@@ -51,7 +51,7 @@ func question(in, out *os.File, text string, limit time.Duration) (answer []byte
 		}
 		n, err = unix.Read(fd, b[:])
 		if err != nil || n == 0 {
-			return answer, nil //nolint:nilerr // the terminal has gone: that is all it said
+			return answer, nil // the terminal has gone: that is all it said
 		}
 		answer = append(answer, b[:n]...)
 	}

@@ -62,14 +62,19 @@ func (a *app) examineDisk(dir string) []finding {
 				"use it on one machine at a time, or choose a local directory with --dir or CAIRN_DIR"))
 		}
 	}
-	switch free, ok := freeSpace(nearestDir(dir)); {
-	case !ok:
-	case free < lowDisk:
-		list = append(list, wrong("disk", sizeText(free)+" free where the store is", "make room: without it nothing new is kept"))
-	default:
-		list = append(list, good("disk", sizeText(free)+" free where the store is"))
+	if free, ok := freeSpace(nearestDir(dir)); ok {
+		list = append(list, roomFinding(free))
 	}
 	return list
+}
+
+// roomFinding tells of the bytes that are free for the store.
+func roomFinding(free int64) finding {
+	text := sizeText(free) + " free where the store is"
+	if free < lowDisk {
+		return wrong("disk", text, "make room: without it nothing new is kept")
+	}
+	return good("disk", text)
 }
 
 // nearestDir is a directory, or the nearest one above it that exists.

@@ -91,7 +91,7 @@ func (s scene) draw(ctx context.Context, binary, dir, url string, l look) error 
 		return err
 	}
 	env := []string{
-		"HOME=" + home, "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "USER=ada", "PATH=" + os.Getenv("PATH"), "CAIRN_THEME=" + l.name,
+		"HOME=" + home, "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "USER=ada", "PATH=" + os.Getenv("PATH"), "CAIRN_THEME=" + l.name, "COLORFGBG=" + l.told,
 		"OLLAMA_HOST=127.0.0.1:1",
 	}
 	if !s.fresh {
@@ -118,7 +118,7 @@ func (s scene) draw(ctx context.Context, binary, dir, url string, l look) error 
 	}
 	var drawn []byte
 	for _, a := range append(slices.Clone(s.before), act{s.args, s.steps}) {
-		t, err := open(ctx, binary, where, env, a.args, s.width, s.height)
+		t, err := open(ctx, binary, where, env, a.args, s.width, s.height, l)
 		if err != nil {
 			return err
 		}

@@ -63,6 +63,8 @@ func chatScenes() []scene {
 		{name: "branches", title: "The branches of a session", args: work(), steps: then("/edit", "<enter>", " Be brief.", "<enter>", "?brief", "/tree", "<enter>", "?branch")},
 		{name: "small", title: "The chat in a small window", args: work(), steps: then(), width: 48, height: 14},
 		{name: "ascii", title: "The chat without colours, in ASCII", args: append(work(), "--ascii", "--no-color"), steps: then()},
+		{name: "contrast", title: "The chat in high contrast", args: append(work(), "--theme", "high-contrast"), steps: then()},
+		{name: "sixteen", title: "The chat in the sixteen colours of the terminal", args: append(work(), "--theme", "ansi"), steps: then()},
 	}
 }
 
@@ -71,6 +73,7 @@ func decisionScenes() []scene {
 		{name: "approval", title: "A command that is asked about", args: work(), steps: asked("Please run the tests", "?go test")},
 		{name: "change", title: "A change of a file that is asked about", args: work(), steps: asked("Please fix it", "?row.go")},
 		{name: "sides", title: "The same change side by side", args: work(), steps: asked("Please fix it", "?row.go", "v"), width: 120},
+		{name: "rule", title: "The rule that is allowed for good, edited", args: work(), steps: asked("Please run the tests", "?go test", "e")},
 		{name: "question", title: "A question of the model", args: work(), steps: asked("Which customers?", "?non-EU")},
 		{name: "uncertain", title: "A command that began and was not seen to end", args: work(), before: []act{
 			{work(), asked("Please wait a little", "?sleep", "y", "?approved")},
@@ -90,9 +93,11 @@ func listScenes() []scene {
 	return []scene{
 		{name: "sessions", title: "The sessions", args: work(), steps: then("<ctrl+s>")},
 		{name: "search", title: "Words found in titles and in messages", args: work(), steps: then("<ctrl+s>", "import")},
+		{name: "actions", title: "What can be done to a session", args: work(), steps: then("<ctrl+s>", "<tab>")},
 		{name: "memory", title: "What is remembered", args: work(), steps: then("/memory", "<enter>")},
 		{name: "notes", title: "A note", args: work(), steps: then("/notes", "<enter>", "v")},
 		{name: "fact", title: "A fact is edited", args: work(), steps: then("/memory", "<enter>", "e")},
+		{name: "history", title: "What a fact said before", args: work(), steps: then("/memory", "<enter>", "e", " since May", "<ctrl+s>", "h")},
 		{name: "inbox", title: "What was suggested to be remembered", args: work(), steps: append(moved, "/inbox", "<enter>", "<down>"), env: remember},
 		{name: "runs", title: "The runs of two engines, one of them driven by a worker", args: work(), before: waits, worker: "sqlite:runs.db", steps: then("/runs", "<enter>", "?in pid"), width: 110},
 		{name: "run", title: "What a run waits for", args: work(), before: waits[:1], steps: then("/runs", "<enter>", "v")},
@@ -103,6 +108,7 @@ func listScenes() []scene {
 func overlayScenes() []scene {
 	return []scene{
 		{name: "palette", title: "Everything that can be done, by name", args: work(), steps: then("<ctrl+p>")},
+		{name: "settings", title: "What can be turned on and off", args: work(), steps: then("/settings", "<enter>")},
 		{name: "models", title: "The models", args: work(), steps: then("/model", "<enter>")},
 		{name: "key", title: "The key that a model needs", args: work(), steps: then("/model", "<enter>", "claude", "<enter>")},
 		{name: "themes", title: "The themes", args: work(), steps: then("/theme", "<enter>")},

@@ -2,33 +2,48 @@ package main
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
 	"fmt"
 	"html"
 	"image/color"
-	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
 	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 )
 
 const (
 	// cellWidth and cellHeight are the size of a cell, margin is around all.
 	cellWidth, cellHeight, margin = 8.4, 17, 12
-	// maxPicture bounds a picture, in bytes.
-	maxPicture = 60_000
 )
 
-// look is what a terminal looks like.
-type look struct{ name, back, fore string }
+// look is what a terminal looks like: its name, its own colours, what it tells of
+// them in COLORFGBG, and its sixteen.
+type look struct {
+	name, back, fore, told string
+	sixteen                [16]string
+}
 
 func looks() []look {
-	return []look{{"dark", "#1e1e24", "#d0d0d4"}, {"light", "#ffffff", "#24292f"}}
+	return []look{
+		{"dark", "#1e1e24", "#d0d0d4", "15;0", [16]string{
+			"#000000", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d0d0d4",
+			"#7f848e", "#f07178", "#b5e08f", "#ffd98a", "#82c4ff", "#dd9cf0", "#7fd8e2", "#ffffff",
+		}},
+		{"light", "#ffffff", "#24292f", "0;15", [16]string{
+			"#24292f", "#b3261e", "#1a7f37", "#7d5600", "#0550ae", "#8250df", "#1b6b72", "#6e7781",
+			"#57606a", "#cf222e", "#116329", "#633c01", "#0969da", "#6639ba", "#0e5a61", "#24292f",
+		}},
+	}
+}
+
+// colour is one of the terminal as SVG has it.
+func colour(c string) color.Color {
+	var r, g, b uint8
+	_, _ = fmt.Sscanf(c, "#%02x%02x%02x", &r, &g, &b) // the colours are those above
+	return color.RGBA{R: r, G: g, B: b, A: 255}
 }
 
 // tidy makes times of day, ids, the home and what is particular to a machine the
@@ -112,9 +127,9 @@ func picture(e *vt.Emulator, l look, title string) []byte {
 }
 
 func drawRun(b *bytes.Buffer, r run, y int, l look) {
-	fore, back := hex(r.style.Fg, ""), hex(r.style.Bg, "")
+	fore, back := l.hex(r.style.Fg, ""), l.hex(r.style.Bg, "")
 	if r.style.Attrs&uv.AttrReverse != 0 {
-		fore, back = hex(r.style.Bg, l.back), hex(r.style.Fg, l.fore)
+		fore, back = l.hex(r.style.Bg, l.back), l.hex(r.style.Fg, l.fore)
 	}
 	x := margin + float64(r.at)*cellWidth
 	if back != "" && back != l.back {
@@ -148,40 +163,13 @@ func drawRun(b *bytes.Buffer, r run, y int, l look) {
 }
 
 // hex is a colour as SVG has it, or what stands for the terminal's own.
-func hex(c color.Color, own string) string {
+func (l look) hex(c color.Color, own string) string {
 	if c == nil {
 		return own
 	}
+	if basic, ok := c.(ansi.BasicColor); ok && int(basic) < len(l.sixteen) {
+		return l.sixteen[basic]
+	}
 	r, g, b, _ := c.RGBA()
 	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
-}
-
-// check looks at all pictures of a directory.
-func check(dir string) error {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.svg"))
-	if err != nil {
-		return err
-	}
-	if len(paths) == 0 {
-		return fmt.Errorf("there is no picture in %s", dir)
-	}
-	for _, p := range paths {
-		data, err := os.ReadFile(p)
-		if err != nil {
-			return err
-		}
-		if len(data) > maxPicture {
-			return fmt.Errorf("%s has %d bytes; at most %d are wanted", p, len(data), maxPicture)
-		}
-		d := xml.NewDecoder(bytes.NewReader(data))
-		for {
-			if _, err := d.Token(); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return fmt.Errorf("%s is no valid XML: %w", p, err)
-			}
-		}
-	}
-	_, err = fmt.Fprintf(os.Stdout, "%d pictures are right\n", len(paths))
-	return err
 }

@@ -218,3 +218,41 @@ func TestTheSettingsOfTheMouseStandAlone(t *testing.T) {
 		})
 	}
 }
+
+func TestAClickFoldsAndUnfoldsWhatIsUnderThePointer(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		long := strings.TrimSuffix(strings.Repeat("a row of a log\n", 60), "\n") + "\nits last row"
+		w.Tell("s", "Talk", time.Now(), "one", "short", long, "seen")
+		d := w.Open("s", 80, 30)
+		_, y := place(t, d, "lines more")
+		press(d, 3, y)
+		lift(d, 3, y)
+		d.Hides("lines more").Shows("a row of a log")
+		d.Press("end").Shows("its last row")
+
+		invoices(w)
+		d = w.Open("q3", 80, 24)
+		_, y = place(t, d, "▸ tool  search")
+		press(d, 3, y)
+		lift(d, 3, y)
+		if _, now := place(t, d, "▾ tool  search"); now != y {
+			t.Errorf("the line that was clicked went from row %d to %d", y, now)
+		}
+		d.Wait(time.Second) // else it is a second click, which marks a word
+		press(d, 3, y)
+		lift(d, 3, y)
+		d.Shows("▸ tool  search").Hides("End to follow")
+		before := d.Screen()
+		_, y = place(t, d, "Both callers")
+		press(d, 3, y)
+		lift(d, 3, y)
+		if d.Screen() != before {
+			t.Errorf("a click on text changed the screen:\n%s", d.Screen())
+		}
+		d.Wait(time.Second)
+		press(d, 3, y)
+		drag(d, 9, y)
+		lift(d, 9, y)
+		d.Shows("7 characters marked").Shows("▸ tool  search")
+	})
+}

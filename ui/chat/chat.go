@@ -227,6 +227,10 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd, Intent) {
 			m, cmd, want = m.toOver(msg)
 			break
 		}
+		if msg.Action == tea.MouseActionRelease && msg.Button == tea.MouseButtonLeft {
+			m = m.click(msg)
+			break
+		}
 		m = m.wheel(msg)
 	default:
 		return m, nil, Intent{}

@@ -83,6 +83,18 @@ func TestWhatIsReadStaysWhenThePanelComesAndGoes(t *testing.T) {
 	})
 }
 
+func TestNoTextTouchesTheSidePanel(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("s", "Long", time.Now(), "hello", "```go\nx := 1\n```\n"+strings.Repeat("w", 400))
+		d := w.Open("s", 120, 40).Press("ctrl+x", "b").Shows("[1] │")
+		for _, l := range d.Lines() {
+			if strings.Contains(l, "w│") {
+				t.Errorf("%q touches it", l)
+			}
+		}
+	})
+}
+
 func TestGoldenSidePanel(t *testing.T) {
 	for _, size := range []string{"120x40", "200x60"} {
 		t.Run(size, func(t *testing.T) {

@@ -42,7 +42,7 @@ func (m *Model) aside() bool {
 // pageWidth is how wide the conversation is.
 func (m *Model) pageWidth() int {
 	if m.aside() {
-		return m.width - panel.Width - 1
+		return m.width - panel.Width - 2 // for the bar, and what parts it from the text
 	}
 	return m.width
 }
@@ -70,7 +70,7 @@ func (m Model) besides(body []string, height int) []string {
 		if i < len(body) {
 			line = body[i]
 		}
-		out[i] = render.Pad(line, width) + p
+		out[i] = render.Pad(line, width+1) + p
 	}
 	return out
 }

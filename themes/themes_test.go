@@ -101,6 +101,7 @@ func TestParseNamesLineAndNearestKey(t *testing.T) {
 		{"number for a colour", `accent = "#7fc8f8"`, `accent = 7`, `line 8, column 10: key "colors.accent" must be a text in quotes`},
 		{"no colour", `accent = "#7fc8f8"`, `accent = "blue"`, `line 8: key "colors.accent": "blue" is no colour`},
 		{"short colour", `accent = "#7fc8f8"`, `accent = "#fff"`, `"#fff" is no colour`},
+		{"colour with zeros", `accent = "#7fc8f8"`, `accent = "007"`, `"007" is no colour`},
 		{"colour out of range", `accent = "#7fc8f8"`, `accent = "256"`, `"256" is no colour`},
 		{"wrong type", "dark = true", `dark = "yes"`, `line 2, column 8: key "dark" must be true or false`},
 		{"no TOML", "[colors]", "[colors", "line 5, column"},

@@ -17,6 +17,11 @@ func TestAThemeIsShownAsText(t *testing.T) {
 	for _, command := range []string{"show", "check"} {
 		Main(t.Context(), s, []string{"--config", filepath.Join(dir, "config.toml"), "themes", command, "odd"}, w.wire())
 	}
+	write(t, filepath.Join(dir, "themes", "long.toml"), "base = \"dark\"\n"+strings.Repeat("# long\n", maxTheme/7), 0o600)
+	code := Main(t.Context(), s, []string{"--config", filepath.Join(dir, "config.toml"), "themes", "check", "long"}, w.wire())
+	if code != ExitUsage || !strings.Contains(errs.String(), "is larger than 64 KiB") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
 	if said := out.String() + errs.String(); strings.ContainsAny(said, "\x1b\x07") || !strings.Contains(said, "base = ") {
 		t.Errorf("said %q", said)
 	}

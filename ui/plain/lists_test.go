@@ -113,6 +113,8 @@ func TestFactsAreANumberedList(t *testing.T) {
 			"", "back in the chat",
 			"/send", "cairn: echo words that mean nothing",
 			"/memory", "2 facts; /facts lists them",
+			"/facts", "2 facts",
+			"find nowhere", "0 facts with \"nowhere\"",
 		)
 		f, err := w.Store.Facts().Get(t.Context(), "f1")
 		if err != nil || f.Text != "one \ntwo" || !f.Pinned || f.State != harness.StateOff {

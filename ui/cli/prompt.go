@@ -28,6 +28,8 @@ const stdinPatience = 2 * time.Second
 // sent is what a start is to send.
 type sent struct {
 	text string
+	// typed is what of it the person gave as words.
+	typed string
 	// files are what was attached.
 	files []attached
 }
@@ -128,7 +130,7 @@ func (a *app) prompt(ctx context.Context, words, names []string, piped bool) (se
 			parts = append(parts, text)
 		}
 	}
-	out := sent{text: strings.Join(parts, "\n\n")}
+	out := sent{text: strings.Join(parts, "\n\n"), typed: strings.Join(typed, " ")}
 	for _, name := range names {
 		f, err := a.attach(ctx, name)
 		if err != nil {

@@ -3,6 +3,7 @@
 package screen
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -61,4 +62,16 @@ func TestTerminalsAreNotAskedWhatTheyWouldTakeForOrders(t *testing.T) {
 			t.Errorf("%+v is asked %q", c, got)
 		}
 	}
+}
+
+func TestHowATerminalMeasuresIsNotTrustedBeforeItSaysSo(t *testing.T) {
+	t.Parallel()
+	s := start(t, "chat")
+	s.waitFor("ready")
+	s.send("❤️")
+	placed := regexp.MustCompile("❤️\x1b\\[[0-9]+G")
+	s.wait("the heart", func(out string) bool { return strings.Contains(out, "❤️") })
+	s.wait("the heart in its place", placed.MatchString)
+	s.send("q")
+	s.end()
 }

@@ -278,3 +278,20 @@ func TestASettingIsToldAsItIs(t *testing.T) {
 		t.Errorf("said %q and %q", out, errs)
 	}
 }
+
+// What somebody else wrote meanwhile is not written over.
+func TestASettingYieldsToAnEditor(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.toml")
+	write(t, path, "plain = true\n", 0o600)
+	err := writeSetting(path, "theme", "dark", func([]byte) error {
+		write(t, path, "plain = false\n", 0o600)
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "changed by somebody else") || textOf(t, path) != "plain = false\n" {
+		t.Errorf("got %v and %q", err, textOf(t, path))
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -46,5 +47,24 @@ func TestTheDoctorTellsOfAThemeThatIsWrong(t *testing.T) {
 	Main(t.Context(), s, []string{"doctor"}, w.wire())
 	if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "configuration there is none, because HOME is not set") {
 		t.Errorf("without a home it says\n%s", out)
+	}
+}
+
+// A store that others can read is told of.
+func TestTheDoctorTellsWhoCanReadTheStore(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("directories have no such mode there")
+	}
+	for mode, want := range map[os.FileMode]bool{0o700: false, 0o755: true} {
+		w, s, out, _ := world1(t)
+		dir := t.TempDir()
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		Main(t.Context(), s, []string{"--dir", dir, "doctor"}, w.wire())
+		if told := strings.Contains(out.String(), "run: chmod 700 "+dir); told != want {
+			t.Errorf("mode %o: told %t\n%s", mode, told, out)
+		}
 	}
 }

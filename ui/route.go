@@ -92,29 +92,10 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		m.front = frontRuns
 		m.lists.runs, cmd = m.lists.runs.Open()
 		return m, cmd
-	case chat.WantPermissions:
-		return m.openPermissions()
-	case chat.WantPalette:
-		return m.openPalette(want.Text)
-	case chat.WantModels:
-		return m.openModels("", "")
-	case chat.WantKey:
-		return m.openModels(want.Text, want.Say)
-	case chat.WantUsage:
-		return m.openUsage()
 	case chat.WantOpen:
 		return m.change(want.Open)
 	case chat.WantNew:
 		return m.change(chat.Open{Session: m.deps.NewSession(), New: true})
-	case chat.WantTheme:
-		if want.Text != "" {
-			return m, m.findTheme(want.Text)
-		}
-		return m.openThemes()
-	case chat.WantHelp:
-		return m.openHelp(), nil
-	case chat.WantKeyTest:
-		return m.openKeyTest()
 	case chat.WantMouse:
 		return m.toggleMouse()
 	case chat.WantNotify:
@@ -131,8 +112,37 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		exit := m.exit()
 		m.ending.exit = &exit
 		return m.end()
+	default:
+		return m.overlaid(want)
 	}
 	return m, nil
+}
+
+// overlaid opens the overlay that the chat in front wants.
+func (m Model) overlaid(want chat.Intent) (tea.Model, tea.Cmd) {
+	switch want.Kind {
+	case chat.WantPermissions:
+		return m.openPermissions()
+	case chat.WantPalette:
+		return m.openPalette(want.Text)
+	case chat.WantModels:
+		return m.openModels("", "")
+	case chat.WantKey:
+		return m.openModels(want.Text, want.Say)
+	case chat.WantUsage:
+		return m.openUsage()
+	case chat.WantTheme:
+		if want.Text != "" {
+			return m, m.findTheme(want.Text)
+		}
+		return m.openThemes()
+	case chat.WantHelp:
+		return m.openHelp(), nil
+	case chat.WantKeyTest:
+		return m.openKeyTest()
+	default:
+		return m, nil
+	}
 }
 
 // openMemory shows what is remembered: all of it, the facts, the notes,

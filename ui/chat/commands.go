@@ -36,7 +36,6 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 	if next, cmd, ok := m.branchCommand(p); ok {
 		return next, cmd, Intent{}
 	}
-	var cmd tea.Cmd
 	switch p.Name {
 	case "memory":
 		return m.memory(p.Arg)
@@ -44,54 +43,62 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		return m, nil, Intent{Kind: WantTheme, Text: p.Arg}
 	case "copy":
 		return m.copied(p.Arg)
-	case "thinking":
-		m, cmd = m.see(actThinking, "")
-	case "time":
-		return m.toggleTimes(), nil, Intent{}
-	case "find":
-		m, cmd = m.find(p.Arg)
 	case "keys":
 		return m.keysCommand(p.Arg)
-	case "attach":
-		m, cmd = m.attach(p.Arg)
-	case "rename":
-		m, cmd = m.rename(p.Arg)
-	case "remember":
-		m, cmd = m.rememberThis(p.Arg)
-	case "forget":
-		m, cmd = m.forgetFact(p.Arg)
-	case "context":
-		m, cmd = m.showContext()
-	case "compact":
-		m, cmd = m.compact(Compaction{Focus: p.Arg})
-	case "prune":
-		m, cmd = m.compact(Compaction{Prune: true})
-	case "pin", "unpin":
-		m, cmd = m.pin(p.Arg, p.Name == "unpin")
-	case "pins":
-		m, cmd = m.listPins()
-	case "note":
-		m, cmd = m.toggleNote()
-	case "result":
-		m, cmd = m.openResult(p.Arg)
-	case "model":
-		m, cmd = m.model(p.Arg)
-	case "approve":
-		m, cmd = m.reopen()
-	case "todos":
-		m, cmd = m.findTodos()
-	case "queue":
-		m = m.openQueue()
-	case "steer":
-		m, cmd = m.steerCommand(p.Arg)
-	case "tools":
-		m = m.listTools()
-	case "takeover":
-		m, cmd = m.takeOver()
-	case "doctor":
-		m, cmd = m.doctor()
 	}
+	m, cmd := m.carryOut(p)
 	return m, cmd, Intent{}
+}
+
+// carryOut carries out a command that wants nothing of the root.
+func (m Model) carryOut(p Parsed) (Model, tea.Cmd) {
+	switch p.Name {
+	case "thinking":
+		return m.see(actThinking, "")
+	case "time":
+		return m.toggleTimes(), nil
+	case "find":
+		return m.find(p.Arg)
+	case "attach":
+		return m.attach(p.Arg)
+	case "rename":
+		return m.rename(p.Arg)
+	case "remember":
+		return m.rememberThis(p.Arg)
+	case "forget":
+		return m.forgetFact(p.Arg)
+	case "context":
+		return m.showContext()
+	case "compact":
+		return m.compact(Compaction{Focus: p.Arg})
+	case "prune":
+		return m.compact(Compaction{Prune: true})
+	case "pin", "unpin":
+		return m.pin(p.Arg, p.Name == "unpin")
+	case "pins":
+		return m.listPins()
+	case "note":
+		return m.toggleNote()
+	case "result":
+		return m.openResult(p.Arg)
+	case "model":
+		return m.model(p.Arg)
+	case "approve":
+		return m.reopen()
+	case "todos":
+		return m.findTodos()
+	case "queue":
+		return m.openQueue(), nil
+	case "steer":
+		return m.steerCommand(p.Arg)
+	case "tools":
+		return m.listTools(), nil
+	case "takeover":
+		return m.takeOver()
+	case "doctor":
+		return m.doctor()
+	}
+	return m, nil
 }
 
 // elsewhere is what commands want that this screen does not do itself.

@@ -95,7 +95,7 @@ func (m Model) drawRead(f *foot) {
 	}
 	line := p.Accent.On(o.Right+" ") + m.readWords()
 	if q := m.sel.find.query; q.On() {
-		line = p.Accent.On("find ") + strconv.Quote(render.SafeLine(q.Text())) + " " + o.Dot + " " + p.Strong.On(m.findWords())
+		line = p.Accent.On("find ") + render.Quote(q.Text()) + " " + o.Dot + " " + p.Strong.On(m.findWords())
 		if rest := "  " + o.Right + " " + m.readWords(); render.Width(line+rest) <= m.width {
 			line += p.Muted.On(rest)
 		}

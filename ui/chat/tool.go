@@ -390,7 +390,7 @@ func inputWords(c *harness.ToolCall) string {
 	if len(fields) == 1 {
 		for _, v := range fields {
 			if s, ok := v.(string); ok {
-				return strconv.Quote(firstLine(s))
+				return render.Quote(firstLine(s))
 			}
 		}
 	}

@@ -91,6 +91,12 @@ func SafeLine(s string) string {
 	return strings.NewReplacer("\n", "␊", "\t", " ").Replace(s)
 }
 
+// Quote is SafeLine in quotes. Quotes and backslashes of the text are escaped, and
+// nothing else: characters that are joined stay one.
+func Quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(SafeLine(s)) + `"`
+}
+
 // clean is the length of the prefix that needs no further look: printable
 // ASCII, newlines and tabs.
 func clean(s string) int {

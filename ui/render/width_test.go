@@ -205,3 +205,17 @@ func FuzzSafe(f *testing.F) {
 		}
 	})
 }
+
+func TestQuotedTextIsReadAsItIs(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"👩\u200d👩\u200d👧\u200d👦 模板 مرحبا e\u0301": "\"👩\u200d👩\u200d👧\u200d👦 模板 مرحبا e\u0301\"",
+		`say "hi" \n`:       `"say \"hi\" \\n"`,
+		"a\x1b[2J\nb\u202e": `"a␛[2J␊b⟨U+202E⟩"`,
+		"":                  `""`,
+	} {
+		if got := Quote(in); got != want {
+			t.Errorf("%q is quoted as %s, not %s", in, got, want)
+		}
+	}
+}

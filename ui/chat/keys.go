@@ -3,7 +3,6 @@ package chat
 import (
 	"cairn/harness"
 	"cairn/ui/chat/compose"
-	"cairn/ui/chat/decide"
 	"cairn/ui/chat/queue"
 	"cairn/ui/chat/recall"
 	"cairn/ui/chat/tree"
@@ -115,18 +114,7 @@ func (m Model) Bindings() []render.Binding {
 		}
 		return why
 	}
-	own := append(m.writingKeys(), []render.Binding{
-		b(actUnqueue, "take back queued; again: all of it", "Running", 0, when(len(m.draft.queue) > 0, "nothing is queued"), "alt+up"),
-		b(actStop, "twice: stop, keep the text", "Running", 0, "", "esc"),
-		b(actBreak, "stop now; clear the box; twice: quit", "Running", 0, "", "ctrl+c"),
-		b(actContinue, "continue the unfinished answer", "Running", 0, m.reached(m.undecided(open)), "c"),
-		b(actRetry, "retry it", "Running", 0, m.undecided(open), "r"),
-		b(actDrop, "drop it", "Running", 0, m.reached(open), "d"),
-		b(actKey, "give another key", "Running", 0, m.unkeyed(open), "k"),
-		b(actDecide, "decide what waits", "Running", 0, when(m.waits() && !m.ask.shown, decide.OffNone), "ctrl+x a"),
-		b(actHere, "drive the run here", "Running", 0, when(m.turn.unclaimed != "", offTaken), "ctrl+x h"),
-		b(actCondense, "condense as it is asked", "Running", 0, when(m.confirms(), offSure), "y"),
-		b(actLeave, "do not condense", "Running", 0, when(m.confirms(), offSure), "n"),
+	own := append(append(m.writingKeys(), m.runningKeys(open)...), []render.Binding{
 		b(actPageUp, "page up", "Reading", 0, "", "pgup"),
 		b(actPageDown, "page down", "Reading", 0, "", "pgdown"),
 		b(actHalfUp, "half a page up", "Reading", 0, "", "ctrl+pgup"),

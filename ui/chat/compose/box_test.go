@@ -57,7 +57,7 @@ func TestActions(t *testing.T) {
 		{"edit.lower", "ÉT|É DE", "ÉTé| DE"},
 		{"edit.capital", "one| tWO", "one Two|"},
 		{"edit.swap", "ab|c", "acb|"},
-		{"edit.swap", "taht|", "tath|"},
+		{"edit.swap", "abdc|", "abcd|"},
 		{"edit.swap", "a👩‍👩‍👧|", "👩‍👩‍👧a|"},
 		{"edit.swap-words", "one |two three", "two one| three"},
 		{"edit.swap-words", "first, second|", "second, first|"},

@@ -13,8 +13,9 @@ import (
 const (
 	// Width is how wide it is, in cells, without the bar before it.
 	Width = 32
-	// LeastWidth and LeastHeight are the screen that it needs, in cells.
-	LeastWidth  = 110
+	// LeastWidth is how wide a screen has to be for it, in cells.
+	LeastWidth = 110
+	// LeastHeight is how high that has to be.
 	LeastHeight = 28
 	// barWidth is that of the bar that shows an amount.
 	barWidth = 20

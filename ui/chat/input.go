@@ -39,11 +39,10 @@ func (m Model) key(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		return m.queueKey(msg)
 	}
 	if m.recall.Open() {
-		next, cmd, done := m.recallKey(msg)
-		if done {
+		if next, cmd, done := m.recallKey(msg); done {
 			return next, cmd, Intent{}
 		}
-		m = next
+		m = m.takePrompt()
 	}
 	m, _ = m.unheld() // Update puts the dialog to sleep
 	if next, cmd, intent, done := m.askCommand(msg); done {

@@ -190,5 +190,5 @@ func (m Model) reached(off string) string {
 // Actions lists the names of all actions that keys may be given to, with the
 // keys they have by default.
 func Actions() []render.Binding {
-	return append(append(Model{}.Bindings(), tree.Model{}.Bindings(nil)...), append(queue.Actions(), recall.Opened().Bindings(nil)...)...)
+	return append(append(Model{}.Bindings(), tree.Model{}.Bindings(nil)...), append(queue.Actions(), recall.Model{}.Opened().Bindings(nil)...)...)
 }

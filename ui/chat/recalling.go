@@ -11,7 +11,7 @@ import (
 
 // openRecall searches the earlier prompts of all sessions.
 func (m Model) openRecall() (Model, tea.Cmd) {
-	m.recall = recall.Opened()
+	m.recall = m.recall.Opened()
 	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
 	return m, func() tea.Msg {
 		texts, err := d.Prompts.Recent(ctx, id, 0)
@@ -31,7 +31,7 @@ func (msg recallMsg) apply(m Model) (Model, tea.Cmd) {
 		return m, nil
 	}
 	if msg.err != nil {
-		m.recall = recall.Model{}
+		m.recall = m.recall.Closed()
 		return m.trouble(msg.err)
 	}
 	next, find := m.recall.With(msg.prompts)
@@ -60,11 +60,11 @@ func (m Model) findPrompts(find func(context.Context) recall.Found) tea.Cmd {
 }
 
 // recallKey handles a key while prompts are searched. Keys that neither the search
-// nor its field has accept the match and then do what they do.
+// nor its field has are not done: they accept the match and then do what they do.
 func (m Model) recallKey(msg tea.KeyMsg) (next Model, cmd tea.Cmd, done bool) {
 	switch action, _ := render.Match(m.recall.Bindings(m.deps.Keys), msg.String()); action {
 	case recall.Close:
-		m.recall = recall.Model{}
+		m.recall = m.recall.Closed()
 		return m, nil, true
 	case recall.Take:
 		return m.takePrompt(), nil, true
@@ -74,7 +74,7 @@ func (m Model) recallKey(msg tea.KeyMsg) (next Model, cmd tea.Cmd, done bool) {
 	}
 	search, find, ok := m.recall.Key(msg)
 	if !ok {
-		return m.takePrompt(), nil, false
+		return m, nil, false
 	}
 	m.recall = search
 	return m, m.findPrompts(find), true
@@ -83,7 +83,7 @@ func (m Model) recallKey(msg tea.KeyMsg) (next Model, cmd tea.Cmd, done bool) {
 // takePrompt puts the prompt found into the box.
 func (m Model) takePrompt() Model {
 	text, ok := m.recall.Chosen()
-	m.recall = recall.Model{}
+	m.recall = m.recall.Closed()
 	if ok {
 		m.box = m.box.SetText(text)
 		m.draft.version++

@@ -61,8 +61,14 @@ type Model struct {
 	asked, found int
 }
 
-// Opened is the search before the prompts are read.
-func Opened() Model { return Model{open: true, field: widget.Line("")} }
+// Opened is the search before the prompts are read. What a search of an earlier
+// opening finds is not shown in it.
+func (m Model) Opened() Model {
+	return Model{open: true, field: widget.Line(""), asked: m.asked + 1}
+}
+
+// Closed is the search when it is over.
+func (m Model) Closed() Model { return Model{asked: m.asked + 1} }
 
 // Open reports whether prompts are searched.
 func (m Model) Open() bool { return m.open }

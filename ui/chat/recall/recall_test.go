@@ -14,7 +14,7 @@ import (
 
 // searched is a search of texts for a query, with all of it found.
 func searched(texts []string, query string) Model {
-	m, _ := Opened().With(Prepare(texts))
+	m, _ := Model{}.Opened().With(Prepare(texts))
 	m, find := m.Insert(query)
 	return m.Show(find(context.Background()))
 }
@@ -40,7 +40,7 @@ func TestPromptsWithAllWordsAreFoundNewestFirst(t *testing.T) {
 
 func TestWhatIsFoundTooLateIsDropped(t *testing.T) {
 	t.Parallel()
-	m, _ := Opened().With(Prepare([]string{"alpha", "beta"}))
+	m, _ := Model{}.Opened().With(Prepare([]string{"alpha", "beta"}))
 	m, late := m.Insert("a")
 	m, _, _ = m.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("l")})
 	if m = m.Show(late(context.Background())); len(m.hits) != 0 {
@@ -48,6 +48,17 @@ func TestWhatIsFoundTooLateIsDropped(t *testing.T) {
 	}
 	if text, ok := m.Chosen(); text != "alpha" || !ok {
 		t.Errorf("what is typed chooses %q", text)
+	}
+}
+
+func TestWhatAnEarlierOpeningFindsIsDropped(t *testing.T) {
+	t.Parallel()
+	m, _ := Model{}.Opened().With(Prepare([]string{"alpha", "beta"}))
+	m, late := m.Insert("beta")
+	m, _ = m.Closed().Opened().With(Prepare([]string{"gamma"}))
+	m, _ = m.Insert("g")
+	if m = m.Show(late(context.Background())); len(m.hits) != 0 {
+		t.Errorf("it shows %v", m.hits)
 	}
 }
 
@@ -82,7 +93,7 @@ func BenchmarkSearch(b *testing.B) {
 	for i := range texts {
 		texts[i] = fmt.Sprintf("prompt %d: why does the importer drop rows with a blank VAT id, und was ist mit Köln?", i)
 	}
-	m, _ := Opened().With(Prepare(texts))
+	m, _ := Model{}.Opened().With(Prepare(texts))
 	b.Run("key", func(b *testing.B) { // what the screen waits for
 		for b.Loop() {
 			m.Insert("4999")

@@ -130,7 +130,9 @@ func besieged(t *testing.T, w *uitest.World, bad string) ui.Deps {
 	messages := []harness.Message{
 		harness.UserText("user " + text),
 		{Role: harness.RoleAssistant, Model: "test/parrot" + bad, Parts: []harness.Part{
-			{Kind: harness.PartThinking, Text: "thought " + text}, {Kind: harness.PartText, Text: "model " + text}, {Kind: harness.PartCall, Call: &call},
+			{Kind: harness.PartThinking, Text: "thought " + text},
+			{Kind: harness.PartText, Text: "model " + text},
+			{Kind: harness.PartCall, Call: &call},
 			{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "k2", Name: "write_todos", Input: todos}},
 		}},
 		{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "k1", Name: call.Name, Text: "result " + text, Failed: true}}}},

@@ -205,7 +205,7 @@ func New(ctx context.Context, d Deps) Model {
 		m.front = frontPicker
 	}
 	if d.Welcome != nil {
-		w, _ := m.welcome()
+		w, _ := m.welcome() //nolint:contextcheck // it is the model's own
 		m = m.push(overlay.Over(w))
 	}
 	return m

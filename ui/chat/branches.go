@@ -146,7 +146,7 @@ func (m Model) treeDo(action string, row tree.Row) (Model, tea.Cmd, Intent) {
 	case action == tree.Go:
 		m, cmd = m.goTo(row)
 	case action == tree.Fork:
-		m, cmd = m.fork(row.End, "")
+		m, cmd = m.fork(row.End)
 	default:
 		cmd = m.recordOf(row.Said, func(m Model, r harness.Record) (Model, tea.Cmd) {
 			if action == tree.Edit {

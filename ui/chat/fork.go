@@ -70,11 +70,11 @@ func (m Model) forkNth(arg string) (Model, tea.Cmd) {
 	case !m.stored:
 		m.notice = OffUnsaid
 	case n > 1:
-		return m, m.nth(n, func(m Model, t tree.Turn) (Model, tea.Cmd) { return m.fork(origin(t.End), "") })
+		return m, m.nth(n, func(m Model, t tree.Turn) (Model, tea.Cmd) { return m.fork(origin(t.End)) })
 	case m.unended():
 		m.notice = OffUnended
 	default:
-		return m.fork(harness.Origin{}, "")
+		return m.fork(harness.Origin{})
 	}
 	return m, nil
 }
@@ -87,13 +87,12 @@ type forkedMsg struct {
 	err     error
 }
 
-// fork makes a session that goes its own way after a record, and opens it with a
-// prompt to send.
-func (m Model) fork(of harness.Origin, prompt string) (Model, tea.Cmd) {
+// fork makes a session that goes its own way after a record, and opens it.
+func (m Model) fork(of harness.Origin) (Model, tea.Cmd) {
 	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
 	return m, func() tea.Msg {
 		s, err := d.Sessions.Fork(ctx, id, of, harness.Session{})
-		return forkedMsg{to, s, prompt, err}
+		return forkedMsg{to, s, "", err}
 	}
 }
 

@@ -406,7 +406,7 @@ func (m Model) forkAfter(i int) (Model, tea.Cmd) {
 		m.notice = OffUnended
 		return m, nil
 	}
-	return m.fork(origin(m.pages.items[end].rec), "")
+	return m.fork(origin(m.pages.items[end].rec))
 }
 
 // quoteRecord makes a draft of a fact of a message.

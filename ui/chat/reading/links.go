@@ -49,8 +49,19 @@ func trimmed(l string) string {
 	}
 }
 
+// letter reports whether the fields of a mailto address only write: some mail
+// programs attach files for a field that asks for it.
+func letter(fields url.Values) bool {
+	for name := range fields {
+		if !slices.Contains([]string{"to", "cc", "bcc", "subject", "body", "in-reply-to"}, strings.ToLower(name)) {
+			return false
+		}
+	}
+	return true
+}
+
 // Openable reports whether an address may be given to a browser or a mail
-// program: http, https or mailto, whole, and without characters that are not seen.
+// program: http, https or a mailto that attaches nothing, whole, and without characters that are not seen.
 func Openable(address string) bool {
 	if strings.ContainsFunc(address, func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) }) {
 		return false
@@ -63,7 +74,7 @@ func Openable(address string) bool {
 	case "http", "https":
 		return u.Host != ""
 	case "mailto":
-		return strings.Contains(u.Opaque, "@")
+		return strings.Contains(u.Opaque, "@") && letter(u.Query())
 	}
 	return false
 }

@@ -87,7 +87,7 @@ func TestLinks(t *testing.T) {
 	if got := reading.Links(text); !slices.Equal(got, want) {
 		t.Errorf("%q\nnot\n%q", got, want)
 	}
-	for _, bad := range []string{"", "--help", "javascript:x", "https:///x", "https://a b", "https://a\x1b]52;c;x\a", "mailto:nobody", "https://a\u202eb", "file:///x"} {
+	for _, bad := range []string{"", "--help", "javascript:x", "https:///x", "https://a b", "https://a\x1b]52;c;x\a", "mailto:nobody", "mailto:ada@example.org?subject=x&Attach=/etc/passwd", "https://a\u202eb", "file:///x"} {
 		if reading.Openable(bad) {
 			t.Errorf("%q may be opened", bad)
 		}

@@ -97,10 +97,9 @@ func (a *app) modelLines(ctx context.Context) ([]plain.Model, error) {
 func (a *app) openLinear(ctx context.Context, c ChatSetup) (ChatExit, error) {
 	told, release := interrupts(ctx)
 	defer release()
-	// To ignore the signal would have the commands of the model ignore it, too.
-	unread := make(chan os.Signal, 1)
-	signal.Notify(unread, syscall.SIGPIPE)
-	defer signal.Stop(unread)
+	// To ignore the signal would have the commands of the model ignore it, too. It
+	// stays like this for what is said at the end.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c.Linear.Interrupts = told
 	return a.wire.Plain(ctx, c)
 }

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,7 +95,9 @@ func TestAKeyThatIsPastedIsUsedAndARefusedOneIsAskedForAgain(t *testing.T) {
 	w.send(ctrlD)
 	w.ends()
 
-	if came := g.heard(); len(came) != 2 || came[0] != "Bearer "+wrongKey || came[1] != "Bearer "+rightKey {
+	// A title may be asked for after the answer.
+	came := g.heard()
+	if len(came) < 2 || came[0] != "Bearer "+wrongKey || slices.ContainsFunc(came[1:], func(k string) bool { return k != "Bearer "+rightKey }) {
 		t.Errorf("the requests came with %q", came)
 	}
 	leaksKeys(t, h)

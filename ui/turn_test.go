@@ -2,9 +2,12 @@ package ui_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/dlclark/regexp2"
 
 	"cairn/harness"
 	"cairn/ui/uitest"
@@ -13,7 +16,26 @@ import (
 // in runs a test in a bubble with an empty world.
 func in(t *testing.T, test func(t *testing.T, w *uitest.World)) {
 	t.Helper()
+	startClock(t)
 	synctest.Test(t, func(t *testing.T) { test(t, uitest.NewWorld(t)) })
+}
+
+// clocked is done once the clock of regular expressions runs.
+var clocked sync.Once //nolint:gochecknoglobals // so is what it starts
+
+// startClock has the clock that bounds the regular expressions of coloured code run
+// outside of all bubbles. There is one for the program: begun in a bubble it runs on
+// the bubble's time, which leaps, and code in others is then told to have taken too
+// long and is drawn without colours.
+func startClock(t *testing.T) {
+	t.Helper()
+	clocked.Do(func() {
+		re := regexp2.MustCompile("x", regexp2.None)
+		re.MatchTimeout = time.Hour // for longer than tests run
+		if _, err := re.MatchString("x"); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // asked are the last texts of the person in each request to the model.

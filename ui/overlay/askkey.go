@@ -201,12 +201,7 @@ func (a AskKey) View(width, height int) string {
 func (a AskKey) text(width, room int) []string {
 	t := a.c.Theme
 	var out []string
-	add := func(text string, paint themes.Paint) {
-		lines, _ := widget.Lines(text, max(width-2, 1), max(room, 1))
-		for _, l := range lines {
-			out = append(out, " "+paint.On(l))
-		}
-	}
+	add := func(text string, paint themes.Paint) { out = append(out, told(text, paint, width, max(room, 1))...) }
 	if a.notice != "" {
 		paint := t.Paints.Warning
 		if a.failed {

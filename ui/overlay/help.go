@@ -138,10 +138,7 @@ const noteLines = 2
 func (h Help) notes(width int) []string {
 	var out []string
 	for _, n := range h.c.Notes {
-		lines, _ := widget.Lines(n, max(width-2, 1), noteLines)
-		for _, l := range lines {
-			out = append(out, " "+l)
-		}
+		out = append(out, told(n, "", width, noteLines)...)
 	}
 	return out
 }
@@ -256,10 +253,7 @@ func (h Help) body(width, height int) []string {
 	if height < roomyFrom && h.filter.Empty() && len(h.c.Notes) > 0 {
 		out = append(out, "")
 		for _, n := range h.c.Notes {
-			lines, _ := widget.Lines(n, max(width-2, 1), 8)
-			for _, l := range lines {
-				out = append(out, " "+l)
-			}
+			out = append(out, told(n, "", width, 8)...)
 		}
 	}
 	return out

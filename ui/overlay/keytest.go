@@ -98,7 +98,7 @@ func (k KeyTest) Update(msg tea.Msg) (KeyTest, tea.Cmd, Intent) {
 			return k, nil, KeysTested{}
 		}
 	}
-	k.pane = k.pane.Show(k.body(k.width), k.room(k.height))
+	k.pane = k.pane.Show(k.body(k.width), usageRoom(k.height))
 	return k, nil, nil
 }
 
@@ -108,29 +108,17 @@ func (k KeyTest) add(s struck) KeyTest {
 	return k
 }
 
-// room is how many lines of the body are on screen.
-func (k KeyTest) room(height int) int {
-	switch {
-	case height < 3:
-		return max(height, 0)
-	case height < roomyFrom:
-		return height - 2
-	default:
-		return height - 4
-	}
-}
-
 // View draws the overlay: exactly height lines, none wider than width.
 func (k KeyTest) View(width, height int) string {
 	t := k.c.Theme
-	shown := k.pane.Show(k.body(width), k.room(height)).Lines()
+	shown := k.pane.Show(k.body(width), usageRoom(height)).Lines()
 	if height < 3 {
 		return widget.Frame(shown, width, height)
 	}
 	dot := " " + t.Ornaments.Dot + " "
 	head := render.Fit(" "+t.Paints.Title.On("Keys")+t.Paints.Muted.On(dot+"what this terminal sends"), "", width)
 	foot := render.Fit(" "+t.Paints.Key.On(leavesBy+" "+leavesBy)+" leave", "", width)
-	for len(shown) < k.room(height) {
+	for len(shown) < usageRoom(height) {
 		shown = append(shown, "")
 	}
 	if height < roomyFrom {
@@ -147,7 +135,7 @@ func (k KeyTest) body(width int) []string {
 		return nil
 	}
 	if len(k.keys) == 0 {
-		return wrapped("Press a key. Nothing is done but to show it: what the terminal sends, what cairn takes it for, and what that does.", width)
+		return prose("Press a key. Nothing is done but to show it: what the terminal sends, what cairn takes it for, and what that does.", width)
 	}
 	var out []string
 	row := func(name, text string, paint themes.Paint) {
@@ -184,14 +172,6 @@ func (k KeyTest) body(width int) []string {
 		out = append(out, " "+widget.OneLine(text, width-2, k.c.Theme.Ornaments.Ellipsis))
 	}
 	return out
-}
-
-func wrapped(text string, width int) []string {
-	lines := render.Wrap(text, max(width-2, 1))
-	for i := range lines {
-		lines[i] = " " + lines[i]
-	}
-	return lines
 }
 
 // full is a key as it is bound: with the one that begins a sequence before it.

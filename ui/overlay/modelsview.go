@@ -62,12 +62,7 @@ func (m Models) rows(width int) []string {
 		case len(m.lines) == 0:
 			text = "No model is known here."
 		}
-		var out []string
-		lines, _ := widget.Lines(text, max(width-2, 1), max(m.room(), 1))
-		for _, l := range lines {
-			out = append(out, " "+paint.On(l))
-		}
-		return out
+		return told(text, paint, width, max(m.room(), 1))
 	}
 	var out []string
 	for n := m.list.top; n < len(m.hits) && len(out) < m.room(); n++ {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -87,17 +88,13 @@ func beginsWord(text, word string) bool {
 		if i < 0 {
 			return false
 		}
-		if at += i; at == 0 || !letter(lastRune(text[:at])) {
+		at += i
+		if before, _ := utf8.DecodeLastRuneInString(text[:at]); at == 0 || !letter(before) {
 			return true
 		}
 		at += len(word)
 	}
 	return false
-}
-
-func lastRune(s string) rune {
-	r := []rune(s[max(len(s)-4, 0):])
-	return r[len(r)-1]
 }
 
 func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

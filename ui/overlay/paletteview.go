@@ -120,12 +120,7 @@ func (p Palette) rows(width int) []string {
 				text = "There are no " + p.c.Groups[p.group].Name + "."
 			}
 		}
-		var out []string
-		lines, _ := widget.Lines(text, max(width-2, 1), max(p.room(), 1))
-		for _, l := range lines {
-			out = append(out, " "+paint.On(l))
-		}
-		return out
+		return told(text, paint, width, max(p.room(), 1))
 	}
 	var out []string
 	for n := p.list.top; n < len(p.hits()) && len(out) < p.room(); n++ {

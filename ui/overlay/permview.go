@@ -85,15 +85,9 @@ func (p Permissions) listLines(width, height int) []string {
 	}
 	switch {
 	case p.failed != nil:
-		lines, _ := widget.Lines(p.c.Words(p.failed), max(width-2, 1), max(height-len(out), 0))
-		for _, l := range lines {
-			out = append(out, " "+p.c.Theme.Paints.Error.On(l))
-		}
+		out = append(out, told(p.c.Words(p.failed), p.c.Theme.Paints.Error, width, max(height-len(out), 0))...)
 	case rows == 0 && p.read:
-		lines, _ := widget.Lines(p.emptyWords(), max(width-2, 1), max(height-len(out), 0))
-		for _, l := range lines {
-			out = append(out, " "+p.c.Theme.Paints.Muted.On(l))
-		}
+		out = append(out, told(p.emptyWords(), p.c.Theme.Paints.Muted, width, max(height-len(out), 0))...)
 	}
 	for row := widget.Scroll(p.top, p.at, rows, height-len(out)); row < rows && len(out) < height; row++ {
 		out = append(out, p.row(row, width))
@@ -194,10 +188,7 @@ func (p Permissions) detail(width, height int) []string {
 		if p.failing && p.notice != "" {
 			text, paint = p.notice, p.c.Theme.Paints.Error
 		}
-		lines, _ := widget.Lines(text, max(width-2, 1), height)
-		for _, l := range lines {
-			out = append(out, " "+paint.On(l))
-		}
+		out = append(out, told(text, paint, width, height)...)
 	} else if p.len() > 0 {
 		effect, text, from := p.facts(p.at)
 		lines, more := widget.Lines(text, max(width-2, 1), max(height-1, 1))

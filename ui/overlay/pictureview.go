@@ -109,10 +109,7 @@ func (c Context) body(width int) []string {
 	}
 	for _, l := range c.c.Lines {
 		const most = 4
-		lines, _ := widget.Lines(l, max(width-2, 1), most)
-		for _, l := range lines {
-			out = append(out, " "+c.c.Theme.Paints.Muted.On(l))
-		}
+		out = append(out, told(l, c.c.Theme.Paints.Muted, width, most)...)
 	}
 	return out
 }

@@ -115,11 +115,7 @@ func (l Themes) about(width, room int) []string {
 	default:
 		return nil
 	}
-	lines, _ := widget.Lines(text, max(width-2, 1), min(max(room/3, 1), 5))
-	for i, line := range lines {
-		lines[i] = " " + paint.On(line)
-	}
-	return lines
+	return told(text, paint, width, min(max(room/3, 1), 5))
 }
 
 // sample shows every role of text in the theme.

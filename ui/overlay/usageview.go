@@ -172,12 +172,7 @@ func (u Usage) sentence(err error, width int) []string {
 
 func (u Usage) text(text string, paint themes.Paint, width int) []string {
 	const most = 8
-	var out []string
-	lines, _ := widget.Lines(text, max(width-2, 1), most)
-	for _, l := range lines {
-		out = append(out, " "+paint.On(l))
-	}
-	return out
+	return told(text, paint, width, most)
 }
 
 // sums are what was used in the session, today, and on all days of the account.

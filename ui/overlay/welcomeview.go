@@ -56,7 +56,7 @@ func (w Welcome) body(width, height int) []string {
 		}
 	}
 	if roomy {
-		lines = append(lines, w.prose("A chat with a language-model agent in which nothing is lost.", width)...)
+		lines = append(lines, prose("A chat with a language-model agent in which nothing is lost.", width)...)
 		gap()
 	}
 	wait := []string{"looking" + t.Ornaments.Ellipsis}
@@ -84,16 +84,7 @@ func (w Welcome) body(width, height int) []string {
 		lines = append(lines, w.row(p.What, words, width)...)
 	}
 	gap()
-	return append(lines, w.prose("Nothing is sent anywhere but to the model you chat with. F1 shows the keys, /doctor checks the set-up.", width)...)
-}
-
-// prose is a sentence of our own, wrapped.
-func (w Welcome) prose(text string, width int) []string {
-	var lines []string
-	for _, l := range render.Wrap(text, max(width-2, 1)) {
-		lines = append(lines, " "+l)
-	}
-	return lines
+	return append(lines, prose("Nothing is sent anywhere but to the model you chat with. F1 shows the keys, /doctor checks the set-up.", width)...)
 }
 
 // row is a name with what is found; of several words the first is the thing and

@@ -233,22 +233,24 @@ func spoken(r harness.Record) string {
 }
 
 // shortOf says that not all of what a mention names is sent; empty if all is. That
-// stands behind the first line of a session, and at the end of anything.
+// stands behind the first line of a session, and at the end of anything too long.
 func shortOf(p string, part harness.Part) string {
 	kind, _, ok := source(p)
 	if !ok {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(part.Text), "\n")
-	at := []string{lines[len(lines)-1]}
-	if kind == kindSession && len(lines) > 2 {
-		at = append(at, lines[2])
+	line := ""
+	switch {
+	case len(part.Text) > sourceMax:
+		line = lines[len(lines)-1]
+	case kind == kindSession && len(lines) > 2:
+		line = lines[2]
 	}
-	for _, l := range at {
-		rest, begins := strings.CutPrefix(l, bounded)
-		if rest, ends := strings.CutSuffix(rest, here); begins && ends {
-			return "@" + p + ": only " + rest + " are sent"
-		}
+	rest, begins := strings.CutPrefix(line, bounded)
+	rest, ends := strings.CutSuffix(rest, here)
+	if !begins || !ends {
+		return ""
 	}
-	return ""
+	return "@" + p + ": only " + rest + " are sent"
 }

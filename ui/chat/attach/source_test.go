@@ -21,7 +21,7 @@ func note(t *testing.T, body string) (text, said string) {
 
 func TestOnlyWhatIsCutIsSaidToBeCut(t *testing.T) {
 	t.Parallel()
-	for _, body := range []string{"", "one", "Only cats\nare here.", "## Heading\n\nOnly a few\n", strings.Repeat("x", sourceMax/2)} {
+	for _, body := range []string{"", "one", "Only cats\nare here.", "Only cats are here.", "## Heading\n\nOnly a few\n", strings.Repeat("x", sourceMax/2)} {
 		if _, said := note(t, body); said != "" {
 			t.Errorf("of %.30q it is said: %s", body, said)
 		}

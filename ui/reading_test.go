@@ -254,6 +254,10 @@ func TestLinksAreListedCopiedAndOpenedOnlyAsTheyAre(t *testing.T) {
 		if got := clip(t, d); got != "https://example.net" {
 			t.Errorf("copied %q", got)
 		}
+		d.Press("up", "o").Shows("copied: sent to the terminal's clipboard") // no display is before the person
+		if got := clip(t, d); got != "https://example.org/a_(b)?q=1" {
+			t.Errorf("copied %q", got)
+		}
 		d.Press("f1").Shows("Help").Press("esc").Press("esc").Shows("→ cairn")
 	})
 }

@@ -133,10 +133,10 @@ func (l List) key(msg tea.KeyMsg) (List, Want, string) {
 	case actClose:
 		return l, WantClose, ""
 	case "":
-		if msg.String() == "enter" && !l.local {
+		if off != "" { // of opening, which says that it copies instead
 			return l, WantCopy, l.links[l.at]
 		}
-		if l.note = off; msg.String() == "f1" || msg.String() == "?" {
+		if msg.String() == "f1" || msg.String() == "?" {
 			return l, WantHelp, ""
 		}
 	}

@@ -158,6 +158,7 @@ func TestFindCountsShowsAndGoesBack(t *testing.T) {
 		d.Press("tab", "/").Type("Needle").Press("enter").Wait(0).Shows(`find "Needle"`, "5 of 5").Press("y").Shows("copied")
 		d.Press("/").Type("nowhere at all").Press("enter").Wait(0).Shows("not found").Press("esc").Shows("→").Press("esc").Shows("> write")
 		d.Press("ctrl+x", "S").Shows("find: ").Press("esc").Shows("> write")
+		d.Type("/find").Press("enter").Shows("find: ").Press("enter").Wait(0).Shows(`find "nowhere at all"`)
 	})
 }
 

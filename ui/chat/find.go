@@ -119,19 +119,17 @@ func (m Model) findKey(msg tea.KeyMsg) (Model, tea.Cmd) {
 	return m, nil
 }
 
-// find looks for words in the whole branch, from its end to its beginning.
+// find looks for words in the whole branch, from its end to its beginning; without
+// any it asks for them.
 func (m Model) find(words string) (Model, tea.Cmd) {
-	if !m.sel.on {
-		if m = m.askFind(); !m.sel.on {
+	query := reading.NewQuery(words)
+	if !m.sel.on || !query.On() {
+		if m = m.askFind(); !m.sel.on || !query.On() {
 			return m, nil
 		}
 	}
 	m = m.refoldFound()
-	f := finding{n: m.sel.find.n + 1, query: reading.NewQuery(words), last: words, busy: true, at: -1, back: m.sel.find.back}
-	m.sel.find = f
-	if !f.query.On() {
-		return m.askFind(), nil
-	}
+	m.sel.find = finding{n: m.sel.find.n + 1, query: query, last: words, busy: true, at: -1, back: m.sel.find.back}
 	if !m.stored {
 		m.sel.find.busy = false
 		m.sel.find.said = OffUnsaid

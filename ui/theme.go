@@ -78,10 +78,7 @@ func (m Model) openThemes() (tea.Model, tea.Cmd) {
 func (m Model) useTheme(want overlay.UseTheme) (tea.Model, tea.Cmd) {
 	switch {
 	case want.Back:
-		if m.look.now.name != m.look.kept.name || m.look.theme.Name != m.look.kept.name {
-			m = m.wear(m.look.wearing(m.look.kept, m.look.dark))
-		}
-		return m, nil
+		return m.wear(m.look.wearing(m.look.kept, m.look.dark)), nil
 	case want.Make == nil:
 		return m, m.findTheme(want.Name)
 	}

@@ -82,6 +82,24 @@ func TestAThemeIsLookedAtWhileItIsChosen(t *testing.T) {
 	})
 }
 
+func TestAFileReadAgainIsOnlyLookedAt(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Tell("talk", "Our talk", time.Now(), "hello", "hello yourself")
+		deps, kept := dressed(t, w, nil)
+		deps.ThemeName = "light" // as it was at the start: the file says something else now
+		d := w.Start(deps, 80, 24)
+		d.Press("ctrl+x", "t").Wait(time.Second).Shows("Theme · light")
+		d.Press("r").Wait(time.Second)
+		if !paints(t, d, "light") {
+			t.Error("the file is not drawn as it is now")
+		}
+		d.Press("esc").Hides("selected")
+		if !paints(t, d, "dark") || len(*kept) != 0 {
+			t.Errorf("esc did not go back to what was in force, and kept %v", *kept)
+		}
+	})
+}
+
 func TestAThemeIsTakenByNameAndAFailureIsSaid(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		w.Tell("talk", "Our talk", time.Now(), "hello", "hello yourself")

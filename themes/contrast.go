@@ -22,11 +22,7 @@ type Faint struct {
 
 // String is a sentence without its full stop.
 func (f Faint) String() string {
-	at := ""
-	if f.Line > 0 {
-		at = fmt.Sprintf("line %d: ", f.Line)
-	}
-	return fmt.Sprintf("%s%s is hard to read: %s on %s has a contrast of %.1f, and %.1f is the least", at, f.Key, f.Color, f.Back, f.Ratio, f.Least)
+	return fmt.Sprintf("%s%s is hard to read: %s on %s has a contrast of %.1f, and %.1f is the least", onLine(f.Line), f.Key, f.Color, f.Back, f.Ratio, f.Least)
 }
 
 // leastContrast is what WCAG 2 asks of text, and visibleContrast what a line takes
@@ -73,11 +69,7 @@ func (p *palette) faint(data []byte) []Faint {
 			continue
 		}
 		if ratio := contrast(c.color, c.back); ratio < c.least {
-			line := 0
-			if at := lineOf(data, c.key); at != "" {
-				line, _ = strconv.Atoi(strings.Trim(at, "line: "))
-			}
-			out = append(out, Faint{Key: c.key, Line: line, Color: c.color, Back: c.back, Ratio: ratio, Least: c.least})
+			out = append(out, Faint{Key: c.key, Line: lineOf(data, c.key), Color: c.color, Back: c.back, Ratio: ratio, Least: c.least})
 		}
 	}
 	return out

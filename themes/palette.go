@@ -78,7 +78,7 @@ func parsePalette(data []byte) (*palette, error) {
 		dark := !present(raw, []string{"dark"}) || p.Dark
 		base, err := baseOf(p.Base, dark)
 		if err != nil {
-			return nil, fmt.Errorf("%s%w", lineOf(data, "base"), err)
+			return nil, fmt.Errorf("%s%w", onLine(lineOf(data, "base")), err)
 		}
 		p = *base
 		if err := decode(data, &p); err != nil {
@@ -158,7 +158,7 @@ func (p *palette) check(data []byte) error {
 	for _, key := range keys() {
 		if c, ok := all[key]; ok && !validColour(c) {
 			return fmt.Errorf(`%skey %q: %q is no colour; write "#rrggbb", "0" to "255", or "" for the terminal's own`,
-				lineOf(data, key), key, c)
+				onLine(lineOf(data, key)), key, c)
 		}
 	}
 	return nil
@@ -205,9 +205,17 @@ func present(raw map[string]any, path []string) bool {
 	return ok && present(sub, path[1:])
 }
 
-// lineOf says on which line a dotted key is, as "line 3: "; nothing if the key
-// is written in a way that only a parser would find.
-func lineOf(data []byte, key string) string {
+// onLine begins a sentence with the number of a line; 0 is one that is not known.
+func onLine(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("line %d: ", n)
+}
+
+// lineOf is the number of the line on which a dotted key is; 0 if the key is
+// written in a way that only a parser would find.
+func lineOf(data []byte, key string) int {
 	table, name, dotted := strings.Cut(key, ".")
 	if !dotted {
 		table, name = "", key
@@ -221,10 +229,10 @@ func lineOf(data []byte, key string) string {
 		}
 		k, _, ok := strings.Cut(line, "=")
 		if ok && current == table && strings.TrimSpace(k) == name {
-			return fmt.Sprintf("line %d: ", i+1)
+			return i + 1
 		}
 	}
-	return ""
+	return 0
 }
 
 func validColour(c string) bool {

@@ -6,6 +6,7 @@ import (
 
 	"cairn/harness"
 	"cairn/ui/render"
+	"cairn/ui/widget"
 )
 
 // Why a key of the dialog may be off.
@@ -62,11 +63,9 @@ func (d Dialog) table(e Env) []render.Binding {
 		b(Choose, "highlighted", 1, "enter"),
 		b(Later, later, 2, "esc"),
 	}
+	list = widget.Rebind(list, e.Keys)
 	var side []string
 	for i := range list {
-		if own, ok := e.Keys[list[i].Action]; ok {
-			list[i].Keys = own
-		}
 		switch list[i].Action {
 		case Choose:
 			if d.mode != choosing { // the line below the text says what it does

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cairn/ui/render"
+	"cairn/ui/widget"
 )
 
 // Actions of the keys.
@@ -91,9 +92,6 @@ func (m Model) Bindings(n int, own map[string][]string) []render.Binding {
 		if more == "" || off != "" {
 			more = off
 		}
-		if set, ok := own[action]; ok {
-			keys = set
-		}
 		return render.Binding{Action: action, Keys: keys, Help: help, Group: "Queue", Rank: rank, Off: more}
 	}
 	first, last, undo := "", "", ""
@@ -106,7 +104,7 @@ func (m Model) Bindings(n int, own map[string][]string) []render.Binding {
 	if len(m.dropped) == 0 {
 		undo = offUndo
 	}
-	return []render.Binding{
+	return widget.Rebind([]render.Binding{
 		b(Edit, "edit", 1, "", "enter", "e"),
 		b(Drop, "drop", 2, "", "d", "delete"),
 		b(Soon, "sooner", 4, first, "K"),
@@ -115,7 +113,7 @@ func (m Model) Bindings(n int, own map[string][]string) []render.Binding {
 		b(Up, "message before", 0, first, "k", "up", "alt+up", "ctrl+p"),
 		b(Down, "next message", 0, last, "j", "down", "alt+down", "ctrl+n"),
 		b(Close, "back", 1, "", "esc", "q"),
-	}
+	}, own)
 }
 
 // Actions are the keys as they are by default.

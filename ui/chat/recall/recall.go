@@ -80,17 +80,14 @@ func (m Model) Bindings(own map[string][]string) []render.Binding {
 		off = offClosed
 	}
 	b := func(action, help string, keys ...string) render.Binding {
-		if set, ok := own[action]; ok {
-			keys = set
-		}
 		return render.Binding{Action: action, Keys: keys, Help: help, Group: "Prompts", Rank: 1, Off: off}
 	}
-	return []render.Binding{
+	return widget.Rebind([]render.Binding{
 		b(Take, "take it into the box", "enter", "tab"),
 		b(Older, "older", "ctrl+r", "up", "ctrl+p"),
 		b(Newer, "newer", "ctrl+s", "down", "ctrl+n"),
 		b(Close, "close", "esc", "ctrl+g", "ctrl+c"),
-	}
+	}, own)
 }
 
 // Found is what a search brought.

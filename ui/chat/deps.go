@@ -64,7 +64,7 @@ type ToolLine struct {
 
 // Deps are what chats need of the rest of the program. All fields but
 // Remote, Facts, Notes, Inbox, Distill, Title, Export, Plan, Compact, Picture,
-// Artifact, Browse, Files, Keys, User and Tools are required.
+// Artifact, Browse, Files, Doctor, Keys, User and Tools are required.
 type Deps struct {
 	Engine harness.Engine
 	// Remote is the other side of the engine if runs may be kept elsewhere; nil

@@ -299,7 +299,7 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 		m.notice = "not sent: the session is deleted; your text stays here"
 		return m, nil, Intent{}
 	case m.own.state == accessReader || m.own.state == accessHanding:
-		m.notice = "this window is read-only: /takeover takes the session over; your text stays here"
+		m.notice = offReader + "; your text stays here"
 		return m, nil, Intent{}
 	}
 	if m.branch.edit.on() {

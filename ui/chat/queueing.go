@@ -45,7 +45,7 @@ func (m Model) openQueue() Model {
 	case m.branch.edit.on():
 		m.notice = "send or leave the message that is edited first; the queue waits"
 	case m.own.state == accessReader:
-		m.notice = "this window is read-only: /takeover takes the session over"
+		m.notice = offReader
 	default:
 		m.queue.mode = queue.Opened(len(m.draft.queue))
 	}
@@ -54,7 +54,7 @@ func (m Model) openQueue() Model {
 
 // queueKey handles a key while the queue is open.
 func (m Model) queueKey(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
-	action, off := render.Match(m.queue.mode.Bindings(len(m.draft.queue), m.deps.Keys), msg.String())
+	action, off := render.Match(m.Bindings(), msg.String())
 	switch {
 	case action == queue.Close, msg.String() == "ctrl+c":
 		m.queue.mode = queue.Model{}
@@ -81,19 +81,12 @@ func (m Model) queueKey(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		m.draft.version++
 	}
 	if action == queue.Drop {
-		m.notice = "dropped; " + m.queueKeyOf(queue.Undo) + " brings it back"
-	}
-	return m, nil, Intent{}
-}
-
-// queueKeyOf is the first key of an action of the queue.
-func (m Model) queueKeyOf(action string) string {
-	for _, b := range m.queue.mode.Bindings(len(m.draft.queue), m.deps.Keys) {
-		if b.Action == action && len(b.Keys) > 0 {
-			return b.Keys[0]
+		m.notice = "dropped"
+		if k := m.keyOf(queue.Undo); k != "" {
+			m.notice += "; " + k + " brings it back"
 		}
 	}
-	return "(no key)"
+	return m, nil, Intent{}
 }
 
 // requeue puts the text of the box in the place of the queued message that is

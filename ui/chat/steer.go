@@ -18,7 +18,7 @@ func (m Model) steerKey() render.Binding {
 	_, edits := m.queue.mode.Editing()
 	switch {
 	case m.own.state == accessReader:
-		off = "this window is read-only: /takeover takes the session over"
+		off = offReader
 	case edits || m.branch.edit.on():
 		off = "a message is edited; send or leave it first"
 	case !m.turn.active():
@@ -60,7 +60,7 @@ func (m Model) steerCommand(text string) (Model, tea.Cmd) {
 	case m.own.gone:
 		return back("not sent: the session is deleted")
 	case m.own.state == accessReader || m.own.state == accessHanding:
-		return back("this window is read-only: /takeover takes the session over")
+		return back(offReader)
 	case !m.turn.active():
 		return m.submitText(text)
 	}

@@ -328,9 +328,7 @@ func (m Model) hints() string {
 			}
 			parts = append(parts, part)
 		}
-	case m.asks(), m.sel.on:
-		return m.footer()
-	case m.queue.mode.Open(), m.recall.Open():
+	case m.asks(), m.sel.on, m.queue.mode.Open(), m.recall.Open():
 		return m.footer()
 	case m.height < fullHeight && m.box.Empty():
 		parts = append(parts, p.Key.On("?")+" "+p.Muted.On("help"))

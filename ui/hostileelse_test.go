@@ -26,7 +26,6 @@ func offering(t *testing.T, d *ui.Deps, bad string) {
 			}, nil
 		},
 		Found:   func(context.Context) ([]overlay.ModelLine, error) { return nil, errors.New("unfound " + text) },
-		Recent:  func(context.Context) ([]string, error) { return []string{"test/owl" + bad}, nil },
 		SaveKey: func(context.Context, string, string) (string, error) { return "", errors.New("refused " + text) },
 		Doubt:   func(provider, _ string) string { return "doubt " + text + provider },
 	}

@@ -303,12 +303,9 @@ func (m Model) openModels(choose, refused string) (tea.Model, tea.Cmd) {
 		m.chat = m.chat.Say(m.chat.ModelWords())
 		return m, nil
 	}
-	source := m.deps.Models
-	if source.Recent == nil {
-		source.Recent = recentModels(m.deps)
-	}
 	o, cmd := overlay.NewModels(m.ctx, overlay.ModelsConfig{
-		ModelSource: source, Current: m.chat.Model(), Choose: choose, Refused: refused, Theme: m.look.theme, Words: Words, Keys: m.deps.Keys,
+		ModelSource: m.deps.Models, Recent: recentModels(m.deps), Current: m.chat.Model(), Choose: choose, Refused: refused,
+		Theme: m.look.theme, Words: Words, Keys: m.deps.Keys,
 	}).Open()
 	return m.push(overlay.Over(o)), cmd
 }

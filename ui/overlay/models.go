@@ -45,8 +45,6 @@ type ModelSource struct {
 	List func(ctx context.Context) ([]ModelLine, error)
 	// Found returns the models of the local servers that answer now.
 	Found func(ctx context.Context) ([]ModelLine, error)
-	// Recent returns the names of the models that were used last, the last first.
-	Recent func(ctx context.Context) ([]string, error)
 	// SaveKey keeps a provider's key, which counts from then on, and says in words
 	// where. Its error does not hold the key.
 	SaveKey func(ctx context.Context, provider, key string) (place string, err error)
@@ -58,6 +56,9 @@ type ModelSource struct {
 // ModelsConfig is what the overlay of models works with.
 type ModelsConfig struct {
 	ModelSource
+	// Recent returns the names of the models that were used last, the last first; it
+	// is called in a command. Nil brings none.
+	Recent func(ctx context.Context) ([]string, error)
 	// Current is the model of the session in front.
 	Current string
 	// Choose is the model to begin with as if it had been chosen, empty for none.

@@ -35,7 +35,6 @@ func (s *shop) source() ModelSource {
 		Found: func(context.Context) ([]ModelLine, error) {
 			return []ModelLine{{Name: "ollama/qwen3:8b", Window: 128_000, Local: true}}, nil
 		},
-		Recent: func(context.Context) ([]string, error) { return []string{"openai/gpt-5.6-mini", "gone/model"}, nil },
 		SaveKey: func(_ context.Context, provider, key string) (string, error) {
 			if s.err != nil {
 				return "", s.err
@@ -57,7 +56,10 @@ func (s *shop) source() ModelSource {
 
 func modelsOver(tb testing.TB, s *shop, w, h int, change ...func(*ModelsConfig)) *driven[Models] {
 	tb.Helper()
-	c := ModelsConfig{ModelSource: s.source(), Current: "openai/gpt-5.6-sol", Theme: theme(tb)}
+	c := ModelsConfig{
+		ModelSource: s.source(), Current: "openai/gpt-5.6-sol", Theme: theme(tb),
+		Recent: func(context.Context) ([]string, error) { return []string{"openai/gpt-5.6-mini", "gone/model"}, nil },
+	}
 	for _, f := range change {
 		f(&c)
 	}

@@ -266,7 +266,5 @@ func (m Model) fail(err error) notice { return notice{text: m.c.Words(err), fail
 // Seek looks for words, as if they were typed into the box.
 func (m Model) Seek(words string) (Model, tea.Cmd) {
 	m.filter = widget.Line(words)
-	m.list = m.list.find(words, m.today()).to(0)
-	m.list.top = 0
-	return m.search()
+	return m.sought()
 }

@@ -178,7 +178,12 @@ func (m Model) onFilterKey(k tea.KeyMsg) (Model, tea.Cmd) {
 	if m.preview.peek = false; !m.notice.stays {
 		m.notice = notice{}
 	}
-	m.list = m.list.find(f.Text(), m.today()).to(0)
+	return m.sought()
+}
+
+// sought looks for what is in the box, from the top of the list.
+func (m Model) sought() (Model, tea.Cmd) {
+	m.list = m.list.find(m.filter.Text(), m.today()).to(0)
 	m.list.top = 0
 	m, search := m.search()
 	m, look := m.look()

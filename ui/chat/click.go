@@ -29,10 +29,8 @@ func (m Model) click(msg tea.MouseMsg) Model {
 
 // lineIn is the line in a row of the conversation, and the item that it is of.
 func (m *Model) lineIn(row int) (item int, line string, ok bool) {
-	src, at := m.desk(), m.pages.top
-	if m.pages.follow {
-		at, _ = m.pages.bottom(src, m.rows())
-	}
+	src := m.desk()
+	at := m.pages.shown(src, m.rows())
 	for i := at.item; i <= len(m.pages.items); i++ {
 		lines := src.lines(i)
 		if row += at.line; row < len(lines) {

@@ -182,13 +182,7 @@ func (m Model) pin(arg string, off bool) (Model, tea.Cmd) {
 
 // shownSaid is the lowest message on screen that can be pinned and that fits.
 func (m *Model) shownSaid(fits func(harness.Record) bool) (harness.Record, bool) {
-	first := m.pages.top.item
-	if m.pages.follow {
-		first = 0
-		if at, short := m.pages.bottom(m.desk(), m.rows()); !short {
-			first = at.item
-		}
-	}
+	first := m.pages.shown(m.desk(), m.rows()).item
 	for i := min(m.lowest(), len(m.pages.items)-1); i >= first; i-- {
 		if r := m.pages.items[i].rec; r.Seq > 0 && Pinnable(r) && fits(r) {
 			return r, true

@@ -5,17 +5,23 @@ func (p *pages) hold(src source, h int) {
 	if !p.follow {
 		return
 	}
-	end, _ := p.bottom(src, h) // the beginning if all of it is seen
+	at := p.shown(src, h)
 	p.leave(src)
-	p.top = end
+	p.top = at
+}
+
+// shown is the first line in a window of h rows.
+func (p *pages) shown(src source, h int) place {
+	if !p.follow {
+		return p.top
+	}
+	at, _ := p.bottom(src, h) // the beginning if all of it is seen
+	return at
 }
 
 // seen are the first and the last item of which something is in a window of h rows.
 func (p *pages) seen(src source, h int) (from, to int) {
-	at := p.top
-	if p.follow {
-		at, _ = p.bottom(src, h)
-	}
+	at := p.shown(src, h)
 	if n := len(src.lines(at.item)); at.line >= n && at.item < len(p.items) {
 		at = place{item: at.item + 1}
 	}
@@ -31,10 +37,7 @@ func (p *pages) seen(src source, h int) (from, to int) {
 // row is the row of a window of h rows in which a line is; ok is false if it is not
 // in the window.
 func (p *pages) row(src source, of place, h int) (row int, ok bool) {
-	at := p.top
-	if p.follow {
-		at, _ = p.bottom(src, h)
-	}
+	at := p.shown(src, h)
 	if of.before(at) {
 		return 0, false
 	}

@@ -322,11 +322,7 @@ func (m Model) toPrompt(next bool) Model {
 	h := m.rows()
 	from, _ := m.pages.seen(m.desk(), h)
 	if !next {
-		top := m.pages.top
-		if m.pages.follow {
-			top, _ = m.pages.bottom(m.desk(), h)
-		}
-		if top.line > 0 && from == top.item {
+		if top := m.pages.shown(m.desk(), h); top.line > 0 && from == top.item {
 			from++ // its beginning is above
 		}
 		if at := m.beside(from, -1, m.prompts); at >= 0 {

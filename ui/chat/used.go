@@ -25,13 +25,8 @@ func (m *Model) lowest() int {
 	if m.pages.follow {
 		return len(m.pages.items) - 1
 	}
-	d, at := m.desk(), m.pages.top.item
-	for left := m.rows() + m.pages.top.line; at < len(m.pages.items); at++ {
-		if left -= len(d.lines(at)); left <= 0 {
-			break
-		}
-	}
-	return at
+	_, low := m.pages.seen(m.desk(), m.rows())
+	return low
 }
 
 // openUsed is the intent to see what the answer on screen was given.

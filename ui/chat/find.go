@@ -60,15 +60,10 @@ func (s selecting) hitIn(id int) int {
 // found paints what is looked for in an item laid out.
 func (d desk) found(i int, have laid) laid {
 	q := d.m.sel.find.query
-	it := d.m.pages.items[i]
-	if !q.On() || it.rec.Message == nil {
+	if !q.On() || d.m.pages.items[i].rec.Message == nil {
 		return have
 	}
-	head := len(d.divider(it)) + 1
-	if msg := it.rec.Message; msg.Role != harness.RoleAssistant || !d.follows(i) {
-		head++ // the heading is no text
-	}
-	have.spans = q.Spans(have.lines, head)
+	have.spans = q.Spans(have.lines, d.headingLine(i)+1) // the heading is no text
 	p := d.l.theme.Paints
 	have.lines = reading.Paint(have.lines, have.spans, have.state.hit, p.Match, p.Selected)
 	return have

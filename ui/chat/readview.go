@@ -127,15 +127,20 @@ func (m *Model) headingOf(i int) place {
 		}
 		return place{item: i, line: 1}
 	}
-	d := m.desk()
-	line := len(d.divider(m.pages.items[i]))
-	if msg := m.pages.items[i].rec.Message; msg != nil && (msg.Role != harness.RoleAssistant || !d.follows(i)) {
-		line++
-	}
-	if i == 0 {
+	line := m.desk().headingLine(i)
+	if i == 0 { // the empty line before the first item is left out
 		line--
 	}
 	return place{i, max(line, 0)}
+}
+
+// headingLine is the line of item i that has the heading, or the sign in its place.
+func (d desk) headingLine(i int) int {
+	line := len(d.divider(d.m.pages.items[i]))
+	if msg := d.m.pages.items[i].rec.Message; msg != nil && (msg.Role != harness.RoleAssistant || !d.follows(i)) {
+		line++
+	}
+	return line
 }
 
 // readCursor is where the terminal's cursor belongs while messages are selected: at

@@ -24,7 +24,7 @@ func TestAnApprovalWaitsForAnAnswerThroughAKill(t *testing.T) {
 	w.shows("> write a message")
 	w.send("run: touch P" + enter + "yes, ")
 	w.shows("approval needed", "run_command wants to run", "> n  refuse", "> yes,")
-	w.send("a 1 p" + enter + "\x1b[200~y\n\x1b[201~")
+	w.send("a 1 p" + enter + paste("y\n"))
 	w.shows("approval needed", "> yes, a 1 py")
 	w.shows("esc decides later") // it is awake, and was answered by nothing
 	if touched() {

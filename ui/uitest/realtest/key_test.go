@@ -78,7 +78,7 @@ func TestAKeyThatIsPastedIsUsedAndARefusedOneIsAskedForAgain(t *testing.T) {
 	w.shows("openai/gpt-4o", "needs a key")
 	w.send(enter)
 	w.shows("Key of openai", "paste it here")
-	w.send(pasted(wrongKey))
+	w.send(paste(wrongKey))
 	w.shows("> ****")
 	w.send(enter)
 	w.shows("is kept in", "openai/gpt-4o", "> write a message")
@@ -86,7 +86,7 @@ func TestAKeyThatIsPastedIsUsedAndARefusedOneIsAskedForAgain(t *testing.T) {
 	w.shows("Incorrect API key provided", "k another key")
 	w.send("k")
 	w.shows("Key of openai", "Incorrect API key provided", "There is a key from")
-	w.send(pasted(rightKey))
+	w.send(paste(rightKey))
 	w.shows("> ****")
 	w.send(enter)
 	w.shows("is kept in", "r retry")
@@ -102,9 +102,6 @@ func TestAKeyThatIsPastedIsUsedAndARefusedOneIsAskedForAgain(t *testing.T) {
 	}
 	leaksKeys(t, h)
 }
-
-// pasted is a text as terminals send it when it is pasted.
-func pasted(text string) string { return "\x1b[200~" + text + "\x1b[201~" }
 
 // leaksKeys complains about a key in any file but the one for it.
 func leaksKeys(t *testing.T, h home) {

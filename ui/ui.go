@@ -179,7 +179,7 @@ type Exit struct {
 	Unsaved error
 }
 
-// New returns the root. It reads nothing; Init's commands do.
+// New returns the root. It reads nothing of the store; Init's commands do.
 func New(ctx context.Context, d Deps) Model {
 	m := Model{ctx: ctx, deps: d}
 	m.term.mouse.use, m.term.browse = d.Mouse, localOpener(d.Getenv)

@@ -1,7 +1,7 @@
 package screen
 
 // Painter turns views into the bytes that make a terminal show them, as a Screen
-// does, for whoever has no terminal: tests and pictures. It is not safe for
+// does, for whoever has no terminal, such as tests. It is not safe for
 // concurrent use.
 type Painter struct{ p *painter }
 

@@ -6,23 +6,22 @@ import "strings"
 // else where the locale says that the terminal shows nothing more.
 func (c *Config) settleASCII(s Streams) {
 	v := c.values["ascii"]
-	if name, ok := narrowLocale(s.Getenv); v.layer == layerDefault && ok {
+	// Where no locale is set nothing is known: most terminals without one show Unicode.
+	if name, _, wide := locale(s.Getenv); v.layer == layerDefault && name != "" && !wide {
 		v.Value, v.From = "true", name+", which is not UTF-8"
 		c.values["ascii"] = v
 	}
 	c.ASCII = v.Value == "true"
 }
 
-// narrowLocale names the variable that sets the characters of the locale, if they
-// are not those of Unicode. Where none is set nothing is known: most terminals
-// without a locale show Unicode.
-func narrowLocale(getenv func(string) string) (name string, narrow bool) {
+// locale is the variable that sets the characters of the locale, its value, and
+// whether they are those of Unicode. Without one name and value are empty.
+func locale(getenv func(string) string) (name, value string, wide bool) {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		v := strings.ToLower(getenv(name))
-		if v == "" {
-			continue
+		if value := getenv(name); value != "" {
+			lower := strings.ToLower(value)
+			return name, value, strings.Contains(lower, "utf-8") || strings.Contains(lower, "utf8")
 		}
-		return name, !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")
 	}
-	return "", false
+	return "", "", false
 }

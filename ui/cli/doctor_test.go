@@ -59,6 +59,28 @@ func TestTheDoctorTellsWhatTheTerminalAnswered(t *testing.T) {
 	}
 }
 
+func TestTheDoctorSaysWhyThereAreNoColours(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env  map[string]string
+		args []string
+		want string
+	}{
+		"by the variable":      {map[string]string{"TERM": "xterm-256color", "NO_COLOR": "1"}, nil, "none, by NO_COLOR or --no-color"},
+		"by the flag":          {map[string]string{"TERM": "xterm-256color"}, []string{"--no-color"}, "none, by NO_COLOR or --no-color"},
+		"by the terminal":      {map[string]string{"TERM": "vt100"}, nil, "none: a terminal of this kind has none"},
+		"there are some, then": {map[string]string{"TERM": "xterm-256color", "NO_COLOR": "1", "CLICOLOR_FORCE": "1"}, nil, "256"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			said, _ := examined(t, c.env, "", c.args...)
+			if !strings.Contains(strings.Join(strings.Fields(said), " "), " colours "+c.want+" ") {
+				t.Errorf("it does not say that there are %q:\n%s", c.want, said)
+			}
+		})
+	}
+}
+
 func TestASilentTerminalPromisesNothing(t *testing.T) {
 	t.Parallel()
 	said, _ := examined(t, map[string]string{"TERM": "xterm"}, "")

@@ -153,17 +153,17 @@ func (a *app) examineSize() []finding {
 // examineColours tells how many colours are used, and why.
 func (a *app) examineColours() finding {
 	const about = "colours"
-	switch p := themes.DetectProfile(a.s.Getenv, true); {
-	case !a.color():
-		return good(about, "none, by NO_COLOR or --no-color")
+	switch p := a.profile(); {
 	case p == themes.TrueColor:
 		return good(about, "16 million")
 	case p == themes.ANSI256:
 		return noted(about, "256", "if the terminal shows more: export COLORTERM=truecolor")
 	case p == themes.ANSI16:
 		return noted(about, "16", "if the terminal shows more: export COLORTERM=truecolor, or set TERM to what it is")
+	case a.flags.noColor || a.s.Getenv("NO_COLOR") != "":
+		return good(about, "none, by NO_COLOR or --no-color")
 	}
-	return good(about, "none, by the environment")
+	return good(about, "none: a terminal of this kind has none")
 }
 
 // answerFindings tells what a terminal said of itself.
@@ -215,18 +215,12 @@ func (a *app) clipboard() finding {
 // examineSurroundings looks at what is neither terminal nor cairn's own.
 func (a *app) examineSurroundings() []finding {
 	get := a.s.Getenv
-	locale := get("LC_ALL")
-	for _, v := range []string{"LC_CTYPE", "LANG"} {
-		if locale == "" {
-			locale = get(v)
-		}
-	}
+	_, value, wide := locale(get)
 	var list []finding
-	switch upper := strings.ToUpper(locale); {
-	case strings.Contains(upper, "UTF-8"), strings.Contains(upper, "UTF8"), runtime.GOOS == "windows":
-		list = append(list, good("locale", locale))
-	default:
-		list = append(list, noted("locale", fmt.Sprintf("%q does not say UTF-8; characters beyond ASCII may look wrong", locale), "export LANG=C.UTF-8, or another that ends in UTF-8"))
+	if wide || runtime.GOOS == "windows" {
+		list = append(list, good("locale", value))
+	} else {
+		list = append(list, noted("locale", fmt.Sprintf("%q does not say UTF-8; characters beyond ASCII may look wrong", value), "export LANG=C.UTF-8, or another that ends in UTF-8"))
 	}
 	list = append(list, examineEditor(get))
 	now := a.s.Now()

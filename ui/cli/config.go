@@ -258,23 +258,31 @@ func flagOf(key string) string {
 	return strings.ReplaceAll(key, "_", "-")
 }
 
+// userFile is where the user's file is, and whether it was asked for by name. Without
+// a home there is none, and none is needed.
+func userFile(s Streams, path string) (file string, asked bool) {
+	if path == "" {
+		path = s.Getenv("CAIRN_CONFIG")
+	}
+	if path != "" {
+		return absolute(s, expand(s, path)), true
+	}
+	dir, err := configDir(s)
+	if err != nil {
+		return "", false
+	}
+	return filepath.Join(dir, "config.toml"), false
+}
+
 // readUser reads the user's file, if there is one. A file that was asked for
 // by name must exist.
 func (c *Config) readUser(s Streams, path string, actions func() []string) (file, error) {
-	asked := path
-	if asked == "" {
-		asked = s.Getenv("CAIRN_CONFIG")
-	}
-	if asked != "" {
-		c.File = absolute(s, expand(s, asked))
-	} else if dir, err := configDir(s); err == nil {
-		c.File = filepath.Join(dir, "config.toml")
-	} else {
-		// Without a home there is no user's file, and none is needed.
+	path, asked := userFile(s, path)
+	if c.File = path; path == "" {
 		return file{}, nil
 	}
 	f, err := readFile(c.File, false, actions)
-	if errors.Is(err, fs.ErrNotExist) && asked == "" {
+	if errors.Is(err, fs.ErrNotExist) && !asked {
 		return file{}, nil
 	}
 	if err != nil {

@@ -19,20 +19,16 @@ func (a *app) configPath() *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "Print where the configuration file is", Args: exactly(0, ""),
 		RunE: runner(func(context.Context, []string) error {
-			c := Config{}
-			// The path is wanted most when the file is wrong.
-			if _, err := c.readUser(a.s, a.flags.config, a.wire.Actions); err != nil && c.File == "" {
-				return err
-			}
-			if c.File == "" {
+			file, _ := userFile(a.s, a.flags.config)
+			if file == "" {
 				_, err := configDir(a.s)
 				return err
 			}
 			if a.flags.json {
-				_, err := os.Stat(c.File)
-				return a.out.document(map[string]any{"path": c.File, "exists": err == nil})
+				_, err := os.Stat(file)
+				return a.out.document(map[string]any{"path": file, "exists": err == nil})
 			}
-			a.out.line("%s", c.File)
+			a.out.line("%s", file)
 			return nil
 		}),
 	}

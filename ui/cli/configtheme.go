@@ -34,12 +34,11 @@ type ThemeChoice struct {
 // themesDir is where the person's own themes are: beside the configuration. It is
 // empty where there is no place for that.
 func (a *app) themesDir() string {
-	c := Config{}
-	_, _ = c.readUser(a.s, a.flags.config, nil) // the place is known of a file that is wrong, too
-	if c.File == "" {
+	file, _ := userFile(a.s, a.flags.config)
+	if file == "" {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(c.File), "themes")
+	return filepath.Join(filepath.Dir(file), "themes")
 }
 
 // isPath tells a path from a name.
@@ -70,7 +69,6 @@ func (a *app) themeFile(v Value) (string, error) {
 // theme is the theme that a setting names. One that does not exist is an error
 // with exit code 2; a file that is wrong is in the choice.
 func (a *app) theme(v Value) (ThemeChoice, error) {
-	known := a.themeNames()
 	if slices.Contains(builtin(a.wire), v.Value) {
 		d, err := themes.Builtin(v.Value)
 		return ThemeChoice{Name: v.Value, Design: d}, err
@@ -90,7 +88,7 @@ func (a *app) theme(v Value) (ThemeChoice, error) {
 	case isPath(v.Value):
 		return ThemeChoice{}, usage("%sthere is no file %s; see: cairn themes new NAME", themeFrom(v), path)
 	}
-	return ThemeChoice{}, usage("%sthere is no theme %q%s", themeFrom(v), v.Value, suggest(v.Value, "", known))
+	return ThemeChoice{}, usage("%sthere is no theme %q%s", themeFrom(v), v.Value, suggest(v.Value, "", a.themeNames()))
 }
 
 // themeFrom begins a sentence about a theme that was set somewhere.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -25,8 +24,11 @@ func (c ChatSetup) Places() []string {
 // homely is a path with a tilde for the person's home.
 func homely(getenv func(string) string, path string) string {
 	home := getenv("HOME")
-	if rest, ok := strings.CutPrefix(path, home+string(os.PathSeparator)); ok && home != "" {
-		return "~" + string(os.PathSeparator) + rest
+	if !filepath.IsAbs(home) {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok {
+		return filepath.Join("~", rest)
 	}
 	return path
 }

@@ -93,26 +93,15 @@ func (a *app) welcome(c ChatSetup) *overlay.WelcomeConfig {
 
 // places are where things are kept, as a person would write them.
 func (a *app) places(c Config) []overlay.WelcomePlace {
-	list := []overlay.WelcomePlace{{What: "Kept in", Path: a.short(c.Dir), Holds: "conversations, memory, drafts"}}
+	get := a.s.Getenv
+	list := []overlay.WelcomePlace{{What: "Kept in", Path: homely(get, c.Dir), Holds: "conversations, memory, drafts"}}
 	if c.File != "" {
-		list = append(list, overlay.WelcomePlace{What: "Settings", Path: a.short(c.File), Holds: "none needed"})
+		list = append(list, overlay.WelcomePlace{What: "Settings", Path: homely(get, c.File), Holds: "none needed"})
 	}
 	if dir, err := stateDir(a.s); err == nil {
-		list = append(list, overlay.WelcomePlace{What: "Log", Path: a.short(filepath.Join(dir, "cairn.log")), Holds: "no keys, no messages"})
+		list = append(list, overlay.WelcomePlace{What: "Log", Path: homely(get, filepath.Join(dir, "cairn.log")), Holds: "no keys, no messages"})
 	}
 	return list
-}
-
-// short writes the home directory at the start of a path as "~".
-func (a *app) short(path string) string {
-	home := a.s.Getenv("HOME")
-	if home == "" || !filepath.IsAbs(home) {
-		return path
-	}
-	if rest, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok {
-		return filepath.Join("~", rest)
-	}
-	return path
 }
 
 // welcomeLines is the welcome of the linear chat, in three lines.

@@ -52,12 +52,12 @@ func (p *Start) Models(setup cli.Setup) overlay.ModelSource {
 
 // modelLines are models of a provider as they are listed.
 func modelLines(env choose.Env, p catalogue.Provider, models []model.Info) []overlay.ModelLine {
-	from := env.KeyFrom(p.ID)
+	from, needs := env.KeyFrom(p.ID), env.NeedsKey(p.ID)
 	lines := make([]overlay.ModelLine, len(models))
 	for i, m := range models {
 		lines[i] = overlay.ModelLine{
 			Name: m.ID, Title: m.Name, Window: m.Window, InputPrice: m.InputPrice, OutputPrice: m.OutputPrice, PriceKnown: m.PriceKnown,
-			Images: m.Images, Documents: m.Documents, Reasoning: m.Reasoning, Local: m.Local || p.Local, Key: from, NeedsKey: env.NeedsKey(p.ID),
+			Images: m.Images, Documents: m.Documents, Reasoning: m.Reasoning, Local: m.Local || p.Local, Key: from, NeedsKey: needs,
 		}
 	}
 	return lines

@@ -47,9 +47,7 @@ type Options struct {
 	PrivateAddresses bool
 	// Off are the names of tools that are not offered at all.
 	Off []string
-	// Secrets are values by name that no result may hold. Redactor is for those
-	// that become known later, and takes the place of Secrets.
-	Secrets  map[string]string
+	// Redactor knows the secrets that no result may hold; nil knows none.
 	Redactor *tool.Redactor
 	// Log and Grace are as in [tool.Set].
 	Log   *slog.Logger
@@ -63,11 +61,8 @@ func New(o Options) (*tool.Set, error) {
 	if o.Artifacts != nil {
 		set.Artifacts, kept = o.Artifacts, o.Artifacts
 	}
-	switch {
-	case o.Redactor != nil:
+	if o.Redactor != nil {
 		set.Redact = o.Redactor.Redact
-	case len(o.Secrets) > 0:
-		set.Redact = tool.NewRedactor(o.Secrets).Redact
 	}
 	for _, register := range []func() error{
 		func() error { return recall.RegisterUnattended(set, o.Facts, o.Notes, o.Inbox) },

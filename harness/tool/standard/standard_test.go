@@ -65,7 +65,7 @@ func TestNoResultHoldsAKey(t *testing.T) {
 	if err := os.WriteFile(dir+"/notes.txt", []byte("the key is "+key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	set, err := standard.New(standard.Options{Secrets: map[string]string{"OPENAI_API_KEY": key}})
+	set, err := standard.New(standard.Options{Redactor: tool.NewRedactor(map[string]string{"OPENAI_API_KEY": key})})
 	if err != nil {
 		t.Fatal(err)
 	}

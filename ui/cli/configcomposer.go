@@ -1,5 +1,7 @@
 package cli
 
+import "strconv"
+
 // The keys of how the chat is shown and written in.
 const (
 	keyFoldPastes = "chat.fold_pastes"
@@ -12,19 +14,14 @@ func (t *chatTable) switches(plain map[string]string) {
 		return
 	}
 	for key, on := range map[string]*bool{keyFoldPastes: t.FoldPastes, keySidePanel: t.SidePanel} {
-		switch {
-		case on == nil:
-		case *on:
-			plain[key] = "true"
-		default:
-			plain[key] = "false"
+		if on != nil {
+			plain[key] = strconv.FormatBool(*on)
 		}
 	}
 }
 
-// KeepPastes says that pastes are shown whole as far as they can be edited, and
-// SidePanel that the panel is shown beside the conversation.
+// KeepPastes says that pastes are shown whole as far as they can be edited.
 func (c Config) KeepPastes() bool { return c.values[keyFoldPastes].Value == "false" }
 
-// SidePanel says that the panel is shown where there is room; see [Config.KeepPastes].
+// SidePanel says that the panel is shown beside the conversation where there is room.
 func (c Config) SidePanel() bool { return c.values[keySidePanel].Value == "true" }

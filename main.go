@@ -303,7 +303,7 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 		Mouse:     ui.MouseUse{Off: !c.Mouse, NoWheel: !c.Setup.Config.MouseUse.Wheel, NoSelect: !c.Setup.Config.MouseUse.Select, Copy: c.Setup.Config.MouseUse.Copy},
 		Notify:    ui.NotifyUse{How: string(c.Setup.Config.Notify), After: c.Setup.Config.NotifyAfter},
 		HelpNotes: c.Places(),
-		Theme:     func(dark bool) *themes.Theme { return theme(c, dark) },
+		Theme:     func(dark bool) *themes.Theme { return c.Design.Theme(dark, c.Look) },
 		Save:      c.Save, ThemeName: c.Theme, Themes: func(context.Context) []overlay.ThemeChoice { return parts.Themes(c) },
 		Config: p.settle(c), Models: p.Models(c.Setup), Files: p.files(c), Doctor: c.Doctor, Welcome: c.Welcome, SidePanel: c.Setup.Config.SidePanel(), KeepPastes: c.Setup.Config.KeepPastes(),
 		PruneRuns: p.PruneRuns(c.Setup, native(c.Store)),
@@ -382,11 +382,6 @@ func listed(p cli.Permissions) []overlay.Rule {
 func checkRule(text string) error {
 	_, err := policy.ParseRule(text)
 	return err
-}
-
-// theme is the chosen theme for a background.
-func theme(c cli.ChatSetup, dark bool) *themes.Theme {
-	return c.Design.Theme(dark, c.Look)
 }
 
 // bindings are the actions that keys can be given to, with their keys.

@@ -15,8 +15,8 @@ import (
 const gatherFor = 33 * time.Millisecond
 
 // stream is everything that happened in one stretch of a run, in order. Pieces
-// of text in a row grow one item, so a slow reader gets them merged and a fast
-// one as they come; nothing is ever dropped, and readers cost the run nothing.
+// of text in a row grow one item, so a reader gets merged what came since it read
+// last; nothing is ever dropped, and readers cost the run nothing.
 type stream struct {
 	mu    sync.Mutex
 	items []item

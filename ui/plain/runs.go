@@ -47,9 +47,11 @@ func (p *plain) runState(r harness.Run) string {
 	if r.Interrupted {
 		state = string(harness.MarkInterrupted)
 	}
-	if full, err := p.Chat.Engine.Get(p.ctx, r.ID); err == nil && len(full.Pending) > 0 {
-		w := full.Pending[0]
-		state = proposal.State(w) + ", " + w.Call.Name + ": " + proposal.Brief(w)
+	if !r.Status.Closed() { // of those that ended nothing waits
+		if full, err := p.Chat.Engine.Get(p.ctx, r.ID); err == nil && len(full.Pending) > 0 {
+			w := full.Pending[0]
+			state = proposal.State(w) + ", " + w.Call.Name + ": " + proposal.Brief(w)
+		}
 	}
 	if long, _ := standing.Word(r, p.Chat.Holder); long != "" {
 		state = long

@@ -189,6 +189,7 @@ func TestALongPasteIsFoldedWithACount(t *testing.T) {
 		w.Tell("talk", "Our talk", time.Now(), strings.TrimSuffix(strings.Repeat("a line of a log\n", 100), "\n"), "I see.")
 		d := w.Open("talk", 80, 40)
 		d.Shows("80 lines more", "ctrl+o shows them").Press("tab", "k", " ").Hides("80 lines more").Press(" ").Shows("80 lines more")
+		d.Press("/").Shows("find: ").Resize(82, 40).Press("esc", "esc").Shows("> write", "ctrl+o shows them")
 	})
 }
 

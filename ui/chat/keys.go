@@ -95,6 +95,21 @@ func (m Model) Bindings() []render.Binding {
 	case m.queue.mode.Open():
 		return m.queue.mode.Bindings(len(m.draft.queue), m.deps.Keys)
 	}
+	own := m.ownKeys()
+	if m.sel.on {
+		return m.readKeys(own)
+	}
+	if !m.asks() {
+		return append(own, m.dialogKeys()...)
+	}
+	for i := range own { // the footer is the dialog's
+		own[i].Rank = 0
+	}
+	return append(m.dialogKeys(), own...)
+}
+
+// ownKeys are the keys of the conversation and the box, whatever has the keys now.
+func (m Model) ownKeys() []render.Binding {
 	empty, open := "", ""
 	if !m.box.Empty() {
 		empty, open = offText, offText
@@ -156,17 +171,7 @@ func (m Model) Bindings() []render.Binding {
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 		b(actFind, "find words", "Reading", 0, "", "ctrl+x S"),
 	}...)
-	own = widget.Rebind(m.withFileKeys(append(own, compose.Bindings()...)), m.deps.Keys)
-	if m.sel.on {
-		return m.readKeys(own)
-	}
-	if !m.asks() {
-		return append(own, m.dialogKeys()...)
-	}
-	for i := range own { // the footer is the dialog's
-		own[i].Rank = 0
-	}
-	return append(m.dialogKeys(), own...)
+	return widget.Rebind(m.withFileKeys(append(own, compose.Bindings()...)), m.deps.Keys)
 }
 
 // undecided is why an unfinished run cannot be gone on with: off, or a decision

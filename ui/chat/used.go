@@ -101,9 +101,10 @@ func (d desk) usedMore(i int) []string {
 	return used
 }
 
-// usual is the first key of an action, whether it works now or not.
+// usual is the first key of an action of the conversation, whether it works now or
+// not: what names it is laid out once, whatever else has the keys then.
 func (m *Model) usual(action string) string {
-	for _, b := range m.Bindings() {
+	for _, b := range m.ownKeys() {
 		if b.Action == action && len(b.Keys) > 0 {
 			return b.Keys[0]
 		}

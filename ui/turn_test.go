@@ -21,7 +21,7 @@ func in(t *testing.T, test func(t *testing.T, w *uitest.World)) {
 }
 
 // clocked is done once the clock of regular expressions runs.
-var clocked sync.Once //nolint:gochecknoglobals // so is what it starts
+var clocked sync.Once
 
 // startClock has the clock that bounds the regular expressions of coloured code run
 // outside of all bubbles. There is one for the program: begun in a bubble it runs on

@@ -163,6 +163,9 @@ const (
 	// EventToolStart and EventToolResult frame a tool.
 	EventToolStart  EventType = "tool_start"
 	EventToolResult EventType = "tool_result"
+	// EventProgress says in Progress how far the tool in Call is. The last one of a
+	// call counts; none comes after its result.
+	EventProgress EventType = "tool_progress"
 	// EventUnclaimed says in Text that nobody has taken the run for some seconds,
 	// and why; resuming it drives it here.
 	EventUnclaimed EventType = "unclaimed"
@@ -208,6 +211,8 @@ type Event struct {
 	Message *Message    `json:"message,omitempty"`
 	Call    *ToolCall   `json:"call,omitempty"`
 	Result  *ToolResult `json:"result,omitempty"`
+	// Progress is set for EventProgress.
+	Progress *Progress `json:"progress,omitempty"`
 	// Pending is the decision that is asked for; Call is its call.
 	Pending *Pending `json:"pending,omitempty"`
 	// Wait is in whole seconds, of EventRetry and EventWaiting.

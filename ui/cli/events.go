@@ -27,6 +27,7 @@ func eventDocs() []eventDoc {
 		{harness.EventReset, "The text and reasoning of attempt so far are void; the model is asked again."},
 		{harness.EventMessage, "A whole message, on disk as message record."},
 		{harness.EventToolStart, "The tool in call begins; that it began is on disk."},
+		{harness.EventProgress, "The tool in call is as far as progress says: done of total, 0 or none if the end is not known."},
 		{harness.EventToolResult, "The result of a tool."},
 		{harness.EventWaiting, "A sign of life: nothing came for wait_seconds, or text says what is done meanwhile; with an error of kind store nothing can be written now, and it is tried again."},
 		{harness.EventUnclaimed, "Nobody drives the run, which is left to workers, and text says why; it goes on once a worker takes it, or here with cairn runs resume."},

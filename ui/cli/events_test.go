@@ -55,6 +55,9 @@ func samples() []harness.Event {
 		e(harness.EventReset, func(x *harness.Event) { x.Attempt = 1 }),
 		e(harness.EventMessage, func(x *harness.Event) { x.Seq, x.Record, x.Message = 3, 2, &answer }),
 		e(harness.EventToolStart, func(x *harness.Event) { x.Seq, x.Call = 4, call }),
+		e(harness.EventProgress, func(x *harness.Event) {
+			x.Call, x.Progress = call, &harness.Progress{Done: 3, Total: 8, Text: "3 of 8 packages"}
+		}),
 		e(harness.EventToolResult, func(x *harness.Event) {
 			x.Seq, x.Record = 5, 3
 			x.Result = &harness.ToolResult{CallID: "c1", Name: "run_command", Text: "ok", Artifact: "9f86d081"}

@@ -62,6 +62,7 @@ func TestImportsPointOneWay(t *testing.T) {
 			}
 			for _, only := range []struct{ library, home string }{
 				{"github.com/jackc/pgx", "cairn/storage/postgres"}, {"modernc.org/", "cairn/storage/sqlite"}, {"go.temporal.io/", "cairn/harness/temporal"},
+				{"github.com/modelcontextprotocol/", "cairn/harness/mcp"},
 			} {
 				if strings.HasPrefix(to, only.library) && !below(p.ImportPath, only.home) {
 					t.Errorf("%s imports %s: only %s may", p.ImportPath, to, only.home)

@@ -27,8 +27,8 @@ import (
 )
 
 // Deps are what the program is made of. Search, Facts, Notes, Inbox, Ledger,
-// Distill, Title, Export, Plan, Compact, Picture, Artifact, Grants, Rules, CheckRule, Tools, User, Keys, Notices, Told,
-// Remote, PruneRuns and HelpNotes may be left out.
+// Distill, Title, Export, Plan, Compact, Picture, Artifact, Grants, Rules, CheckRule, Tools, Servers, User, Keys, Notices,
+// Told, Remote, PruneRuns and HelpNotes may be left out.
 type Deps struct {
 	Engine harness.Engine
 	// Remote is the engine's other side if runs may be kept elsewhere; nil means
@@ -75,6 +75,8 @@ type Deps struct {
 	CheckRule func(string) error
 	// Tools are those of the next turn.
 	Tools []chat.ToolLine
+	// Servers are the MCP servers; nil means that there are none.
+	Servers harness.Servers
 	// User names the person in the record of what they decide.
 	User string
 	// Config resolves the configuration of a session's next turn; it is called
@@ -232,7 +234,7 @@ func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Remote: d.Remote, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
-		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: mentionable(d), Doctor: d.Doctor,
+		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: mentionable(d), Doctor: d.Doctor, Servers: d.Servers,
 		SidePanel: d.SidePanel, KeepPastes: d.KeepPastes,
 		Plan: d.Plan, Compact: d.Compact, Picture: d.Picture, Artifact: d.Artifact, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}

@@ -64,7 +64,7 @@ type ToolLine struct {
 
 // Deps are what chats need of the rest of the program. All fields but
 // Remote, Facts, Notes, Inbox, Distill, Title, Export, Plan, Compact, Picture,
-// Artifact, Browse, Files, Doctor, Keys, User and Tools are required.
+// Artifact, Browse, Files, Doctor, Servers, Keys, User and Tools are required.
 type Deps struct {
 	Engine harness.Engine
 	// Remote is the other side of the engine if runs may be kept elsewhere; nil
@@ -118,6 +118,9 @@ type Deps struct {
 	Config func(ctx context.Context, s harness.Session) (Setup, error)
 	// Tools are those of the next turn; empty where there is no list of them.
 	Tools []ToolLine
+	// Servers are the MCP servers, whose prompts are commands and whose resources can
+	// be mentioned; nil means that there are none.
+	Servers harness.Servers
 	// CheckRule says what is wrong with the text of a rule; nil takes any.
 	CheckRule func(string) error
 	// Words turns an error into one sentence for the person.

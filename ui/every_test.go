@@ -192,7 +192,7 @@ func furnished(t *testing.T, w *uitest.World) ui.Deps {
 	d.Picture = func(context.Context, harness.SessionID) (overlay.Picture, error) {
 		return overlay.Picture{Model: "test/" + short, Window: 1000, From: "configured", Trigger: 600, System: 90, Yours: 120, Note: 45, Answers: 200, Reply: 250, In: 4}, nil
 	}
-	d.Tools = []chat.ToolLine{}
+	d.Tools = func() []chat.ToolLine { return nil }
 	d.ThemeName = "auto"
 	d.Themes = func(context.Context) []overlay.ThemeChoice {
 		return []overlay.ThemeChoice{

@@ -73,8 +73,9 @@ type Deps struct {
 	Grants    harness.Grants
 	Rules     []overlay.Rule
 	CheckRule func(string) error
-	// Tools are those of the next turn.
-	Tools []chat.ToolLine
+	// Tools returns those of the next turn, as they are when it is called; nil where
+	// there is no list of them.
+	Tools func() []chat.ToolLine
 	// Servers are the MCP servers; nil means that there are none.
 	Servers harness.Servers
 	// User names the person in the record of what they decide.

@@ -116,8 +116,9 @@ type Deps struct {
 	// Config resolves the configuration of a session's next turn. It is called
 	// in a command and may read files.
 	Config func(ctx context.Context, s harness.Session) (Setup, error)
-	// Tools are those of the next turn; empty where there is no list of them.
-	Tools []ToolLine
+	// Tools returns those of the next turn, as they are when it is called; nil where
+	// there is no list of them.
+	Tools func() []ToolLine
 	// Servers are the MCP servers, whose prompts are commands and whose resources can
 	// be mentioned; nil means that there are none.
 	Servers harness.Servers

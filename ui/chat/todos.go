@@ -136,7 +136,10 @@ func (m Model) showTodos(list []todo) Model {
 
 // listTools shows the tools behind the conversation.
 func (m Model) listTools() Model {
-	list := m.deps.Tools
+	var list []ToolLine
+	if m.deps.Tools != nil {
+		list = m.deps.Tools()
+	}
 	if len(list) == 0 {
 		m.notice = "the model has no tools here"
 		return m

@@ -61,7 +61,10 @@ func resultWords(r harness.ToolResult) string {
 
 // tools lists what the model may be offered.
 func (p *plain) tools() {
-	list := p.Chat.Tools
+	var list []chat.ToolLine
+	if p.Chat.Tools != nil {
+		list = p.Chat.Tools()
+	}
 	if len(list) == 0 {
 		p.say("the model has no tools here")
 		return

@@ -8,15 +8,11 @@ import (
 
 // subcommands are the commands below the root, in the order of the help.
 func (a *app) subcommands() []*cobra.Command {
-	all := []*cobra.Command{
+	return []*cobra.Command{
 		a.sessionsCommand(), a.searchCommand(), a.factsCommand(), a.notesCommand(), a.memoryCommand(), a.runsCommand(), a.workerCommand(), a.usageCommand(), a.permissionsCommand(),
-		a.modelsCommand(), a.themesCommand(), a.configCommand(), a.dbCommand(), a.doctorCommand(), a.demoCommand(),
+		a.modelsCommand(), a.mcpCommand(), a.themesCommand(), a.configCommand(), a.dbCommand(), a.doctorCommand(), a.demoCommand(),
 		completionCommand(a), manCommand(a), eventsTopic(), rulesTopic(),
 	}
-	for _, name := range []string{"mcp"} {
-		all = append(all, reserved(name))
-	}
-	return all
 }
 
 // helpCommand is `cairn help`.

@@ -131,7 +131,7 @@ func (o outcome) result(ctx context.Context, timeout time.Duration) (r harness.T
 		if text == "" {
 			text = "the tool failed without saying why"
 		}
-		return harness.ToolResult{Text: text, Failed: true}, o.again
+		return harness.ToolResult{Text: text, Failed: true, Unknown: uncertain(o.err)}, o.again
 	}
 }
 

@@ -56,6 +56,8 @@ type Set struct {
 type entry struct {
 	tool   Tool
 	schema *jsonschema.Resolved
+	// group is that with which it is replaced, empty for none; see [Set.Group].
+	group string
 }
 
 // Add puts a tool at the end of the set; [ErrDuplicate] if it has one of this
@@ -113,11 +115,7 @@ func (s *Set) Remove(name string) bool {
 		return false
 	}
 	// A new slice: Specs and Names may be reading the old one.
-	s.tools = append(append([]entry(nil), s.tools[:at]...), s.tools[at+1:]...)
-	delete(s.index, name)
-	for i := at; i < len(s.tools); i++ {
-		s.index[s.tools[i].tool.Name] = i
-	}
+	s.put(append(append([]entry(nil), s.tools[:at]...), s.tools[at+1:]...))
 	return true
 }
 

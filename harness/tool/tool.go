@@ -64,6 +64,8 @@ type Call struct {
 	// State, if not empty, is the [harness.Proposal] State that a person agreed
 	// to. A tool must not act on anything in another state.
 	State string
+	// Progress, if set, is told how far the call is; see [Call.Report].
+	Progress func(harness.Progress)
 }
 
 // AccessKind says what a call does to something.
@@ -136,6 +138,10 @@ type Tool struct {
 	// Whole says that results go into the conversation as they are and are never
 	// kept apart, up to 52,000 characters: for a tool that pages what is kept.
 	Whole bool
+	// Source, if not empty, names what is behind a tool that this program does not
+	// bring, such as a server: a tool of the same name with another one is another
+	// tool.
+	Source string
 	// Run does it. Its error becomes a failed result of that one line.
 	Run func(ctx context.Context, c Call) (string, error)
 }
@@ -173,10 +179,15 @@ func (t Tool) Proposal(ctx context.Context, c Call) (p harness.Proposal, err err
 }
 
 // Fingerprint is a digest of what a model and a person were told of the tool:
-// its name, description and schema. A tool with another one is another tool.
+// its name, description and schema, and its source if it has one. A tool with another
+// one is another tool.
 func (t Tool) Fingerprint() string {
 	h := sha256.New()
-	for _, part := range [][]byte{[]byte(t.Name), []byte(t.Description), t.Schema} {
+	parts := [][]byte{[]byte(t.Name), []byte(t.Description), t.Schema}
+	if t.Source != "" {
+		parts = append(parts, []byte(t.Source))
+	}
+	for _, part := range parts {
 		fmt.Fprintf(h, "%d:%s", len(part), part) //nolint:errcheck // a hash never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"sync"
 	"time"
 
 	"cairn/harness/tool"
+	"cairn/harness/tool/process"
 )
 
 // errTimeout is the cause of a command's own end of time.
@@ -41,23 +41,23 @@ func (r *runner) exec(ctx context.Context, j job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := start(cmd)
+	p, err := process.Start(cmd)
 	out.begin()
 	if err != nil {
 		out.end(0)
 		return "", fmt.Errorf("start %s: %w", r.shell, err)
 	}
 	select {
-	case <-p.over:
+	case <-p.Over():
 	case <-inner.Done():
 	}
-	cut := p.cut(inner)
+	cut := p.Cut(inner)
 	wait := r.hasty
 	if errors.Is(cut, errTimeout) {
 		wait = r.polite
 	}
-	p.end(wait)
-	state, err := p.wait()
+	p.End(wait)
+	state, err := p.Wait()
 	out.end(r.lag)
 	if err != nil {
 		return "", fmt.Errorf("wait for the command: %w", err)
@@ -74,91 +74,8 @@ func how(cut error, j job, state *os.ProcessState) string {
 	case cut != nil:
 		return "stopped before its end: " + partly
 	default:
-		return ending(state)
+		return process.Ending(state)
 	}
-}
-
-// process is a command that runs.
-type process struct {
-	cmd *exec.Cmd
-	// over is closed when the shell itself is over, free lets its number go,
-	// and done tells what came of that.
-	over chan struct{}
-	free chan struct{}
-	done chan error
-}
-
-// start starts a command. One thread starts it and waits for it, because on
-// Linux the kernel ends a command together with the thread that started it.
-func start(cmd *exec.Cmd) (*process, error) {
-	isolate(cmd)
-	p := &process{cmd: cmd, over: make(chan struct{}), free: make(chan struct{}), done: make(chan error, 1)}
-	started := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err != nil {
-			return
-		}
-		err = ended(cmd)
-		close(p.over)
-		<-p.free
-		p.done <- errors.Join(err, reap(cmd))
-	}()
-	return p, <-started
-}
-
-// cut returns why the command is to be ended, nil if it is over by itself.
-func (p *process) cut(ctx context.Context) error {
-	select {
-	case <-p.over:
-		return nil
-	default:
-		return context.Cause(ctx)
-	}
-}
-
-// end ends all that the command started: it is asked to, and after a while it
-// is made to.
-func (p *process) end(wait time.Duration) {
-	pid := p.cmd.Process.Pid
-	if !alive(pid) {
-		return
-	}
-	terminate(pid)
-	if !gone(pid, wait, func(int) {}) {
-		kill(pid)
-		gone(pid, wait, kill) // what was being born was missed
-	}
-}
-
-// gone waits until nothing of the command is left, at most that long.
-func gone(pid int, wait time.Duration, meanwhile func(pid int)) bool {
-	limit := time.NewTimer(wait)
-	defer limit.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for alive(pid) {
-		select {
-		case <-tick.C:
-			meanwhile(pid)
-		case <-limit.C:
-			return false
-		}
-	}
-	return true
-}
-
-// wait returns how the shell ended.
-func (p *process) wait() (*os.ProcessState, error) {
-	close(p.free)
-	var exit *exec.ExitError
-	if err := <-p.done; err != nil && !errors.As(err, &exit) {
-		return nil, err
-	}
-	return p.cmd.ProcessState, nil
 }
 
 // streams reads what a command writes.

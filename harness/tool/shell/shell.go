@@ -19,6 +19,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/tool"
+	"cairn/harness/tool/process"
 )
 
 // The bounds of a command.
@@ -223,7 +224,7 @@ func (r *runner) propose(_ context.Context, c tool.Call) (harness.Proposal, erro
 	if err != nil {
 		return harness.Proposal{}, err
 	}
-	vars := variables(r.o.Environ())
+	vars := process.Variables(r.o.Environ())
 	about := []string{"in " + atHome(j.dir, vars["HOME"]), "timeout " + seconds(j.timeout)}
 	if r.plain {
 		about = append(about, "by sh")

@@ -1,6 +1,6 @@
 //go:build unix
 
-package shell
+package process
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ func terminate(pid int) { signal(pid, syscall.SIGTERM) }
 // kill makes all of a command end.
 func kill(pid int) { signal(pid, syscall.SIGKILL) }
 
-// ending says how a command ended by itself.
-func ending(state *os.ProcessState) string {
+// Ending says how a program ended by itself.
+func Ending(state *os.ProcessState) string {
 	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return fmt.Sprintf("ended by signal %d (%s)", int(w.Signal()), w.Signal())
 	}

@@ -1,4 +1,4 @@
-package shell
+package process
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func alive(pid int) bool {
 	return err == nil && state == uint32(windows.WAIT_TIMEOUT)
 }
 
-// ending says how a command ended by itself.
-func ending(state *os.ProcessState) string {
+// Ending says how a program ended by itself.
+func Ending(state *os.ProcessState) string {
 	return fmt.Sprintf("exit code %d", state.ExitCode())
 }

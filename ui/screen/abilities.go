@@ -147,6 +147,9 @@ func (s *Screen) learn(a answer) {
 	a.tell(&s.able)
 	s.able.Answered = true
 	s.paint.heed(!s.able.Graphemes)
+	if s.line != nil {
+		s.line.wary = !s.able.Graphemes
+	}
 	if _, last := a.(attributesAnswer); last {
 		s.answered = true
 	}

@@ -90,7 +90,7 @@ func (s *Screen) retake() error {
 	if s.keysOn != "" {
 		keys = keysAgain
 	}
-	return s.write([]byte(enterModes + keys + s.mouseOn()))
+	return s.write([]byte(s.modesOn(keys)))
 }
 
 // resumed tells the model that the terminal is ours again.

@@ -25,11 +25,14 @@ const (
 
 	// Alternate screen, cleared; cursor hidden; pastes bracketed; focus
 	// reported; widths by grapheme cluster; changes of the background told.
-	enterModes = "\x1b[?1049h" + plain + "\x1b[H\x1b[2J" + cursorHide + "\x1b[?2004h\x1b[?1004h\x1b[?2027h\x1b[?2031h"
+	enterModes = "\x1b[?1049h" + plain + "\x1b[H\x1b[2J" + cursorHide + reportModes
+
+	reportModes   = "\x1b[?2004h\x1b[?1004h\x1b[?2027h\x1b[?2031h"
+	unreportModes = "\x1b[?2031l\x1b[?2027l\x1b[?1004l\x1b[?2004l"
 
 	// leaveModes ends a frame that was cut off and leaves the alternate screen
 	// last.
-	leaveModes = syncEnd + plain + "\x1b[?2031l\x1b[?2027l\x1b[?1004l\x1b[?2004l" + cursorShow + "\x1b[?1049l"
+	leaveModes = syncEnd + plain + unreportModes + cursorShow + "\x1b[?1049l"
 
 	// What the background is; asked with the other questions.
 	askBackground = "\x1b]11;?\x1b\\"

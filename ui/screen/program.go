@@ -165,6 +165,9 @@ func (s *Screen) redraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.paint.invalidate()
+	if s.line != nil {
+		s.line.stale = true
+	}
 }
 
 // update passes msg to the model.
@@ -196,18 +199,31 @@ func (r *root) View() string {
 		r.arm(now, d)
 		return ""
 	}
-	var at caret
-	view := r.model.View()
-	if c, ok := r.model.(Cursorer); ok {
-		at.x, at.y, at.visible = c.Cursor()
-	}
-	if err := r.screen.draw(view, at); err != nil {
+	if err := r.draw(); err != nil {
 		r.screen.fail(err)
 	}
 	r.pace.drawn(now, r.urgent)
 	r.dirty, r.urgent = false, false
 	r.stop()
 	return ""
+}
+
+// draw draws a frame of the model.
+func (r *root) draw() error {
+	var above Above
+	inline := false
+	if m, ok := r.model.(Inliner); ok && r.screen.line != nil {
+		above, inline = m.Inline()
+	}
+	var at caret
+	view := r.model.View()
+	if c, ok := r.model.(Cursorer); ok {
+		at.x, at.y, at.visible = c.Cursor()
+	}
+	if inline {
+		return r.screen.drawInline(above, view, at)
+	}
+	return r.screen.draw(view, at)
 }
 
 // arm asks for a frame in d, unless one is to come by then.

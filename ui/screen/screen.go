@@ -51,6 +51,7 @@ const (
 
 // Options for Open. The zero value is usable.
 type Options struct {
+	Inline bool                // no alternate screen while the model is an [Inliner] that says so
 	Mouse  MouseMode           // what is reported of the mouse; see Mouse
 	Log    *slog.Logger        // for panics and what cannot be returned; nil discards
 	Getenv func(string) string // nil is os.Getenv
@@ -71,6 +72,8 @@ type Screen struct {
 
 	mu       sync.Mutex // guards what follows and every write
 	paint    *painter
+	line     *region // without the alternate screen, nil with it
+	alt      bool    // which is open for a while none the less
 	active   bool // our modes are in force: frames may be written
 	closed   bool
 	mouse    MouseMode
@@ -117,6 +120,10 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	s := &Screen{log: o.Log, now: o.Now, tty: t, out: t, size: t.size, opened: o.Now(), done: make(chan struct{}), mouse: o.Mouse}
 	s.paint = newPainter(kind, fallbackWidth, fallbackHeight)
 	s.paint.heed(true)
+	if o.Inline {
+		s.line = newRegion(kind, fallbackWidth, fallbackHeight)
+		s.line.wary = true
+	}
 	ask := questions(kind, o.Getenv)
 	s.asked = ask != ""
 	if dark, known := background.FromEnv(o.Getenv("COLORFGBG")); known {
@@ -146,7 +153,7 @@ func (s *Screen) enter(more string) error {
 	}
 	s.active = true
 	s.paint.invalidate()
-	return s.write([]byte(enterModes + s.keysOn + s.mouseOn() + more))
+	return s.write([]byte(s.modesOn(s.keysOn) + more))
 }
 
 // leave undoes enter. At the last time it also takes what the terminal has
@@ -158,14 +165,7 @@ func (s *Screen) leave(last bool) error {
 		return nil
 	}
 	s.active = false
-	modes := leaveModes
-	if s.keysOn != "" {
-		modes = keysOff + modes
-	}
-	if s.mouse != MouseOff {
-		modes = mouseOff + modes
-	}
-	err := s.write([]byte(modes))
+	err := s.write([]byte(s.modesOff()))
 	if last {
 		err = errors.Join(err, s.tty.drain(s.owed()))
 	}
@@ -231,7 +231,7 @@ func (s *Screen) setMouse(mode MouseMode) error {
 		return nil
 	}
 	s.mouse = mode
-	if !s.active {
+	if !s.active || s.line != nil && !s.alt {
 		return nil
 	}
 	return s.write([]byte(mode.sequence()))
@@ -268,6 +268,9 @@ func (s *Screen) resize(size tea.WindowSizeMsg) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.paint.resize(size.Width, size.Height)
+	if s.line != nil {
+		s.line.resize(size.Width, size.Height)
+	}
 }
 
 // draw writes what differs between view and what is shown.
@@ -277,8 +280,9 @@ func (s *Screen) draw(view string, at caret) error {
 	if !s.active {
 		return nil
 	}
-	if b := s.paint.paint(view, at); len(b) > 0 {
-		return s.write(b)
+	up := s.raise()
+	if b := s.paint.paint(view, at); len(up)+len(b) > 0 {
+		return s.write(append([]byte(up), b...))
 	}
 	return nil
 }

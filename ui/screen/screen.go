@@ -74,7 +74,7 @@ type Screen struct {
 	paint    *painter
 	line     *region // without the alternate screen, nil with it
 	alt      bool    // which is open for a while none the less
-	active   bool // our modes are in force: frames may be written
+	active   bool    // our modes are in force: frames may be written
 	closed   bool
 	mouse    MouseMode
 	failure  error // why the program has to end

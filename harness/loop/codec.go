@@ -12,6 +12,10 @@ import (
 // program does not know: it was written by a newer one, and is left alone.
 var ErrUnknownRecord = errors.New("unknown record; a newer cairn wrote this run")
 
+// KindSteered is the kind of a [Steered] record. It is the only one that others
+// than the driver of a run add to its journal.
+const KindSteered = "steered"
+
 // Encoded is the stored form of a [Record]. What a record adds to the
 // conversation, a message or a condensing, stands apart, so that a store can keep
 // it where the conversation is.
@@ -48,6 +52,10 @@ func Encode(r Record) (Encoded, error) {
 		e.Kind, e.Condensed = "condensed", &r.Condensed
 	case Uncondensed:
 		e.Kind = "uncondensed"
+	case Steered:
+		e.Kind = KindSteered
+	case Delivered:
+		e.Kind, e.Message = "delivered", &r.Message
 	case Resumed:
 		e.Kind = "resumed"
 	case Rested:
@@ -105,6 +113,12 @@ func Decode(e Encoded) (Record, error) {
 		return r, err
 	case "uncondensed":
 		return decode[Uncondensed](e)
+	case KindSteered:
+		return decode[Steered](e)
+	case "delivered":
+		r, err := decode[Delivered](e)
+		r.Message = message(e)
+		return r, err
 	case "resumed":
 		return decode[Resumed](e)
 	case "rested":

@@ -59,6 +59,8 @@ func frozen() []loop.Record {
 			Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "r_1_1", Name: "t", Text: "<&>", Failed: true, Unknown: true, Artifact: "abc"},
 		}}}},
 		loop.Condensed{Condensed: harness.Condensed{Note: "more", Kept: 4, Usage: new(fullUsage())}},
+		loop.Steered{ID: "k", Message: harness.Message{Role: harness.RoleUser, Name: "ada", Parts: []harness.Part{{Kind: harness.PartText, Text: "no, <b>"}}}},
+		loop.Delivered{ID: "k", Message: harness.UserText("no, <b>")},
 	}
 }
 

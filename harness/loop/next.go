@@ -53,6 +53,9 @@ func (s State) Next() Command {
 	if cmd := s.nextCalls(); cmd != nil {
 		return cmd
 	}
+	if cmd := s.nextSaid(); cmd != nil {
+		return cmd
+	}
 	switch s.want {
 	case wantNote:
 		return s.note
@@ -115,8 +118,8 @@ func Resume(s State, how harness.ResumeHow, partial *harness.Partial, model stri
 
 // Cancel returns the records that end a run: the half answer becomes a message
 // marked interrupted (out of the context if off), open calls get results that
-// say what is known, so that every provider accepts the history, and the run
-// is closed.
+// say what is known, so that every provider accepts the history, what was said
+// into the run and not heard becomes part of it, and the run is closed.
 func Cancel(s State, partial *harness.Partial, model string, off bool, stop harness.StopReason) []Record {
 	var records []Record
 	if half, ok := HalfAnswer(partial, model); ok {
@@ -127,6 +130,7 @@ func Cancel(s State, partial *harness.Partial, model string, off bool, stop harn
 			records = append(records, Ended{Message: Result(c.ToolCall, s.unfinished(c), true, c.tried)})
 		}
 	}
+	records = append(records, s.deliverAll()...)
 	return append(records, Rested{Status: harness.RunCancelled, Stop: stop})
 }
 

@@ -44,7 +44,7 @@ func (p *plan) listed(c harness.ToolCall, r harness.ToolResult) {
 // settlePlan asks once about a task list that an answer at the end of the turn
 // leaves unfinished. A turn at its limit of steps has no step for that.
 func (s *State) settlePlan() {
-	if s.open == 0 || s.settled || s.steps >= s.limit() {
+	if s.open == 0 || s.settled || s.steps-s.since >= s.limit() {
 		return
 	}
 	items := "an item that is not completed"

@@ -31,11 +31,13 @@ func TestEveryTurnEnds(t *testing.T) {
 			if done := cmd == (loop.Done{}); done && !w.rested() {
 				break
 			}
+			w.says()
 			for _, r := range w.outcome(cmd) {
 				w.take(r)
 			}
 			cmd = w.state.Next()
 		}
+		w.heard()
 		if w.goes > loop.MaxCondense {
 			t.Errorf("old messages were condensed %d times", w.goes)
 		}
@@ -61,6 +63,9 @@ type walk struct {
 	goes  int
 	calls map[string]*seen
 	ids   []string
+	// said counts what was said into the turn, told what of it was delivered.
+	said int
+	told []string
 }
 
 // seen is what the records said of one call, followed apart from the loop.
@@ -96,6 +101,8 @@ func (w *walk) take(r loop.Record) loop.Command {
 		}
 	case loop.Began:
 		w.mayBegin(r)
+	case loop.Delivered:
+		w.mayHear(r)
 	case loop.Ended:
 		id := r.Message.Parts[0].Result.CallID
 		w.call(id).answered++
@@ -205,7 +212,12 @@ func (w *walk) outcome(cmd loop.Command) []loop.Record {
 		return []loop.Record{loop.Ended{Message: loop.Result(c.Call, c.Text, true, c.Unknown)}}
 	case loop.Note:
 		return []loop.Record{loop.Noted{Reason: c.Reason, Message: c.Notice()}}
+	case loop.Deliver:
+		return []loop.Record{c.Record()}
 	case loop.Rest:
+		if c.Status == harness.RunCompleted && len(w.state.Said()) > 0 {
+			return w.refuses(c) // it is told when it stores the end
+		}
 		if c.Status == harness.RunAwaiting && len(c.Pending) == 0 {
 			w.Fatal("the run is to wait for nothing")
 		}

@@ -40,6 +40,7 @@ type State struct {
 	condensing
 	habit
 	plan
+	steering
 }
 
 // Step is the transition function: the state after r, and what to do next.
@@ -116,6 +117,10 @@ func (s *State) apply(r Record) {
 			s.messages = append(s.messages, r.Message)
 			s.say(r.Message)
 		}
+	case Steered:
+		s.steered(r)
+	case Delivered:
+		s.delivered(r)
 	case Resumed:
 		s.resumed()
 	case Rested:
@@ -181,7 +186,7 @@ func (s *State) answered(r Answered) {
 		s.finish(r.Stop)
 		s.settlePlan()
 	}
-	if s.want != wantRest && s.steps >= s.limit() {
+	if s.want != wantRest && s.steps-s.since >= s.limit() {
 		s.final = true
 		s.setNote(ReasonSteps, noteSteps)
 	}

@@ -73,6 +73,7 @@ func (c capableAnswer) tell(a *Abilities) { a.Clipboard = a.Clipboard || bool(c)
 
 func (l attributesAnswer) tell(a *Abilities) {
 	a.Clipboard = a.Clipboard || slices.Contains(l, clipboardAttribute)
+	a.Sixel = a.Sixel || slices.Contains(l, sixelAttribute)
 }
 
 func (m modeAnswer) tell(a *Abilities) {
@@ -90,6 +91,9 @@ func (m modeAnswer) tell(a *Abilities) {
 // controlAnswer reads a control sequence that is an answer or a report about the
 // terminal itself; nil if it is none.
 func controlAnswer(body string, final byte) any {
+	if final == 't' {
+		return sizeAnswer(body)
+	}
 	list, ok := strings.CutPrefix(body, "?")
 	if !ok {
 		level, found := strings.CutPrefix(body, ">4;")
@@ -145,7 +149,11 @@ func (s *Screen) learn(a answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a.tell(&s.able)
+	if area, ok := a.(areaAnswer); ok {
+		s.measure(area.width, area.height)
+	}
 	s.able.Answered = true
+	s.able.Images = s.images.protocol(s.able)
 	s.paint.heed(!s.able.Graphemes)
 	if s.line != nil {
 		s.line.wary = !s.able.Graphemes

@@ -274,6 +274,9 @@ func readReply(body []byte, kind byte) tea.Msg {
 	if kind == 'P' {
 		return stringAnswer(string(body))
 	}
+	if kind == '_' {
+		return graphicsReply(string(body))
+	}
 	value, ok := strings.CutPrefix(string(body), "11;")
 	if kind != ']' || !ok {
 		return nil

@@ -87,7 +87,7 @@ var decodeCases = []struct{ name, in, want string }{
 	{"old mouse", "\x1b[M`!!a", "wheel up@0,0 a"},
 	{"background dark", "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", "reply{dark:true}"},
 	{"background light", "\x1b]11;rgb:ff/ff/ee\x07", "reply{dark:false}"},
-	{"other replies", "\x1b]10;rgb:0/0/0\x07\x1b[>1;10;0c\x1b[12;40R\x1b[1;1R\x1bP0+r\x1b\\\x1b[?9;5\x1b[4;600;800t\x1b_G\x1b\\x", "x"},
+	{"other replies", "\x1b]10;rgb:0/0/0\x07\x1b[>1;10;0c\x1b[12;40R\x1b[1;1R\x1bP0+r\x1b\\\x1b[?9;5\x1b[8;24;80t\x1b_G\x1b\\x", "x"},
 	{"keys of the terminal's", "\x1b[?1u\x1b[>4;1m\x1b[>4;0m", "kittyAnswer1 modifyAnswer1 modifyAnswer0"},
 	{"modes of the terminal's", "\x1b[?2026;2$y\x1b[?2027;0$y", "modeAnswer{mode:2026 state:2} modeAnswer{mode:2027 state:0}"},
 	{"name and attributes", "\x1bP>|term\u202e 1\x1b\\\x1bP1+r4D73=1B\x1b\\\x1b[?62;22;52cx", "nameAnswerterm 1 capableAnswertrue attributesAnswer[62 22 52] x"},

@@ -27,6 +27,7 @@ func (s *Screen) lend(use func() error) error {
 	s.mu.Lock()
 	s.returned = s.now()
 	s.mu.Unlock()
+	s.tellGone()
 	return err
 }
 
@@ -72,6 +73,7 @@ func (s *Screen) continued() {
 		return
 	}
 	s.report(s.retake())
+	s.tellGone()
 	s.resumed()
 }
 
@@ -90,7 +92,7 @@ func (s *Screen) retake() error {
 	if s.keysOn != "" {
 		keys = keysAgain
 	}
-	return s.write([]byte(s.modesOn(keys)))
+	return s.write([]byte(s.images.clear() + s.modesOn(keys)))
 }
 
 // resumed tells the model that the terminal is ours again.
@@ -101,7 +103,10 @@ func (s *Screen) resumed() {
 
 // resized passes on the size after a change. Also one that is back where it
 // was needs a new frame: the terminal has cut what it showed.
-func (s *Screen) resized() { s.Send(s.look()) }
+func (s *Screen) resized() {
+	s.Send(s.look())
+	s.tell() // cells may have another size, too
+}
 
 // ends tells whether a signal ends the program. An interrupt is for whoever
 // has the terminal, and it may have ended that one before we see it.

@@ -36,6 +36,13 @@ type Abilities struct {
 	// Clipboard says that it takes text for the clipboard (OSC 52). Few terminals
 	// tell, so false does not mean that it does not.
 	Clipboard bool
+	// Graphics says that it shows images in the manner of kitty, and Sixel that it
+	// does in that of DEC. Images is how they are shown to the person, which the
+	// environment and the configuration have a say in.
+	Graphics, Sixel bool
+	Images          Protocol
+	// CellWidth and CellHeight are the size of a cell in pixels, 0 if it is not known.
+	CellWidth, CellHeight int
 }
 
 // ShiftEnter reports whether shift+enter is known to arrive as another key than
@@ -43,7 +50,8 @@ type Abilities struct {
 func (a Abilities) ShiftEnter() bool { return a.KittyKeys || a.ModifyOther }
 
 // AbilitiesMsg tells what the terminal said of itself so far. It comes when an
-// answer changed what is known, and never from a terminal that does not answer.
+// answer changed what is known; from a terminal that does not answer only with what
+// is known without one.
 type AbilitiesMsg Abilities
 
 // FocusMsg tells whether the person looks at this terminal.

@@ -47,6 +47,7 @@ type painter struct {
 	caret         caret
 	wary          bool // the terminal may measure characters in its own way
 	unsure        bool // others have written: colours and cursor may be anything
+	epoch         int  // how often everything was drawn anew
 }
 
 // newPainter makes a painter for a cleared terminal of the given TERM and size.
@@ -70,6 +71,7 @@ func (p *painter) resize(width, height int) {
 	clear(p.seen)
 	p.term.Resize(p.width, p.height)
 	p.term.Erase()
+	p.epoch++
 }
 
 // heed says whether the terminal may measure characters in its own way. Lines that
@@ -88,6 +90,7 @@ func (p *painter) invalidate() {
 	p.term.SetPosition(-1, -1)
 	p.term.Erase()
 	p.unsure = true
+	p.epoch++
 }
 
 // paint returns the bytes that turn what is shown into view, with the cursor

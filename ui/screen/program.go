@@ -24,6 +24,7 @@ func (e *SignalError) Is(target error) bool { return target == context.Canceled 
 // and returns the last model. Other ends are errors: a *SignalError, a
 // *PanicError, ErrHangup, or the cause of ctx.
 func (s *Screen) Run(ctx context.Context, m tea.Model) (tea.Model, error) {
+	s.tell()
 	s.reader.start(s)
 	m, err := s.loop(ctx, m)
 	return m, errors.Join(err, s.Close())
@@ -139,6 +140,10 @@ func (r *root) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	case controlMsg:
 		r.screen.report(r.screen.WriteControl(msg))
 		return r, nil
+	case transmitMsg:
+		return r, r.sends(r.screen.transmit(Graphic(msg)))
+	case pumpMsg:
+		return r, r.pumped()
 	case mouseMsg:
 		r.screen.report(r.screen.setMouse(MouseMode(msg)))
 		return r, nil
@@ -223,7 +228,11 @@ func (r *root) draw() error {
 	if inline {
 		return r.screen.drawInline(above, view, at)
 	}
-	return r.screen.draw(view, at)
+	var over Picture
+	if p, ok := r.model.(Pictured); ok {
+		over = p.Picture()
+	}
+	return r.screen.draw(view, at, over)
 }
 
 // arm asks for a frame in d, unless one is to come by then.

@@ -112,7 +112,7 @@ func TestATerminalThatNeverAnswersGetsItsFirstFrame(t *testing.T) {
 	s.send("q")
 	s.end()
 	out := s.written()
-	const questions = askBackground + allQuestions
+	const questions = askBackground + askGraphics + askCells + allQuestions
 	asked := strings.Index(out, questions)
 	if asked < 0 || asked > strings.Index(out, syncBegin) || strings.Count(out, questions) != 1 {
 		t.Errorf("the terminal is asked once, before the first frame: %q", out)

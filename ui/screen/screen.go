@@ -52,6 +52,7 @@ const (
 // Options for Open. The zero value is usable.
 type Options struct {
 	Inline bool                // no alternate screen while the model is an [Inliner] that says so
+	Images string              // how images are shown; empty is ImagesAuto
 	Mouse  MouseMode           // what is reported of the mouse; see Mouse
 	Log    *slog.Logger        // for panics and what cannot be returned; nil discards
 	Getenv func(string) string // nil is os.Getenv
@@ -65,6 +66,7 @@ type Screen struct {
 	tty    *tty
 	out    io.Writer                             // the tty, but in tests
 	size   func() (width, height int, err error) // the tty's, but in tests
+	cell   func() (width, height int)            // the tty's: of a cell in pixels
 	opened time.Time
 	keysOn string         // what makes keys unambiguous on this terminal
 	done   chan struct{}  // closed by Close
@@ -87,6 +89,7 @@ type Screen struct {
 	able     Abilities // what the terminal said so far
 	told     Abilities // and what of it was passed on
 	returned time.Time // when others last gave the terminal back
+	images   imaging
 
 	heard  atomic.Bool // somebody wants to know what keys send
 	borrow sync.Mutex  // held by whoever has handed the terminal to others
@@ -117,14 +120,14 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Screen{log: o.Log, now: o.Now, tty: t, out: t, size: t.size, opened: o.Now(), done: make(chan struct{}), mouse: o.Mouse}
+	s := &Screen{log: o.Log, now: o.Now, tty: t, out: t, size: t.size, cell: t.cell, opened: o.Now(), done: make(chan struct{}), mouse: o.Mouse}
 	s.paint = newPainter(kind, fallbackWidth, fallbackHeight)
 	s.paint.heed(true)
 	if o.Inline {
 		s.line = newRegion(kind, fallbackWidth, fallbackHeight)
 		s.line.wary = true
 	}
-	ask := questions(kind, o.Getenv)
+	ask := s.prepareImages(o, kind, questions(kind, o.Getenv))
 	s.asked = ask != ""
 	if dark, known := background.FromEnv(o.Getenv("COLORFGBG")); known {
 		s.known = &BackgroundMsg{Dark: dark}
@@ -165,7 +168,7 @@ func (s *Screen) leave(last bool) error {
 		return nil
 	}
 	s.active = false
-	err := s.write([]byte(s.modesOff()))
+	err := s.write([]byte(s.images.clear() + s.modesOff()))
 	if last {
 		err = errors.Join(err, s.tty.drain(s.owed()))
 	}
@@ -259,6 +262,7 @@ func (s *Screen) look() tea.WindowSizeMsg {
 	if width <= 0 || height <= 0 {
 		width, height = s.paint.width, s.paint.height
 	}
+	s.measureCell()
 	return tea.WindowSizeMsg{Width: width, Height: height}
 }
 
@@ -271,20 +275,6 @@ func (s *Screen) resize(size tea.WindowSizeMsg) {
 	if s.line != nil {
 		s.line.resize(size.Width, size.Height)
 	}
-}
-
-// draw writes what differs between view and what is shown.
-func (s *Screen) draw(view string, at caret) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.active {
-		return nil
-	}
-	up := s.raise()
-	if b := s.paint.paint(view, at); len(up)+len(b) > 0 {
-		return s.write(append([]byte(up), b...))
-	}
-	return nil
 }
 
 // drawable tells whether frames may be written.

@@ -23,6 +23,9 @@ type Server struct {
 	Headers map[string]string
 	// Off says that it is not connected until it is switched on.
 	Off bool
+	// Fault, if set, says in a sentence why it cannot be connected to, such as a
+	// variable of the environment that is not there: it fails with that.
+	Fault string
 	// Prefix stands before the names of its tools, with a "_" between; empty means
 	// Name.
 	Prefix string

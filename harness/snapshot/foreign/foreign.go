@@ -1,10 +1,12 @@
-// Package foreign reads the conversations that other harnesses keep in files:
-// the snapshots of HarnessX and the session directories of Strands. The one thing
+// Package foreign reads the conversations that other programs keep in files: the
+// snapshots of HarnessX, the session directories of Strands and the exports of
+// ChatGPT and Claude. A [Talk] is what their readers have in common. The one thing
 // to know: nothing that is read is trusted. Whatever the bytes are, what comes out
 // is a document that can be saved, or an error that names the file and the place.
 package foreign
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -49,6 +51,19 @@ type Session struct {
 	Source string
 	// Left names what the document has no place for, sorted.
 	Left []string
+	// Tags, Pinned and Dir describe the session as in [harness.Session].
+	Tags   []string
+	Pinned bool
+	Dir    string
+}
+
+// Source gives the conversations of an export or of a database, as often as it is
+// asked and the same each time. What is read is bounded to one conversation.
+type Source interface {
+	// Each calls do with each conversation in turn, until do or the reading fails.
+	Each(ctx context.Context, do func(Session) error) error
+	// Close releases what was opened.
+	Close() error
 }
 
 // ReadDir reads all sessions in a directory of either harness.

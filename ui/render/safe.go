@@ -141,9 +141,12 @@ func harmless(prev, r rune, rest string) bool {
 	}
 }
 
-// invisible are characters that take no place or reorder others.
+// invisible are characters that take no place or reorder others, and the one that
+// terminals put images in the place of.
 func invisible(r rune) bool {
 	switch {
+	case imageCell(r):
+		return true
 	case r >= 0x2028 && r <= 0x202e, r >= 0x200b && r <= 0x200f, r >= 0x2060 && r <= 0x206f,
 		r == 0x61c, r == 0x180e, r == 0xfeff, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0,
 		r >= 0xfdd0 && r <= 0xfdef, r&0xfffe == 0xfffe, r >= 0xfff9 && r <= 0xfffb,

@@ -40,6 +40,8 @@ type Source struct {
 	// Message is the record number of the message in that session.
 	Message int    `json:"message,omitempty"`
 	Quote   string `json:"quote,omitempty"`
+	// Client is another agent that asked for it over MCP, by what it calls itself.
+	Client string `json:"client,omitempty"`
 	// Gone says that the session was deleted for good.
 	Gone bool `json:"gone,omitempty"`
 }

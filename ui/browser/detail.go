@@ -187,6 +187,8 @@ func (m Model) from(e entry) string {
 	switch {
 	case src.Gone:
 		return "a chat that was deleted for good"
+	case src.Client != "":
+		return "another agent, over MCP: " + src.Client
 	case src.Session == "" || src.Session == harness.NoSession:
 		switch e.by() {
 		case harness.ByYou:

@@ -138,6 +138,9 @@ func (a *app) printFact(x harness.Fact) {
 	if x.Source.Session != "" && x.Source.Session != harness.NoSession {
 		about = append(about, fmt.Sprintf("from message %d of session %s", x.Source.Message, x.Source.Session))
 	}
+	if x.Source.Client != "" {
+		about = append(about, "from another agent over MCP, "+x.Source.Client)
+	}
 	a.out.line("%s", render.SafeLine(strings.Join(about, ", ")))
 }
 

@@ -79,6 +79,9 @@ func (a *app) printSuggestion(doc weighed) {
 	if s.Source.Session != "" && s.Source.Session != harness.NoSession {
 		about = append(about, fmt.Sprintf("from message %d of session %s", s.Source.Message, s.Source.Session))
 	}
+	if s.Source.Client != "" {
+		about = append(about, "from another agent over MCP, "+s.Source.Client)
+	}
 	if s.Own {
 		about = append(about, "in your own words")
 	}

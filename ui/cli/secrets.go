@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 
+	"cairn/harness/tool"
 	"cairn/ui/cli/keyring"
 )
 
@@ -20,4 +22,12 @@ func (a *app) keepKeys(c *Config) {
 	if fault := a.keys.Fault(); fault != "" {
 		c.Warnings = append(c.Warnings, fault)
 	}
+}
+
+// Redactor knows the keys and passwords of a start, and those that it gets to know
+// later.
+func (s Setup) Redactor() *tool.Redactor {
+	r := tool.NewRedactor(s.Secrets(os.Environ()))
+	s.Keys.Tell(func(provider, key string) { r.Add("key of "+provider, key) })
+	return r
 }

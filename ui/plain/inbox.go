@@ -90,6 +90,8 @@ func sourceLine(s harness.Source) string {
 	switch {
 	case s.Gone:
 		return "from: a session that is gone"
+	case s.Client != "":
+		return "from: another agent, over MCP: " + s.Client
 	case s.Session == "":
 		return "from: no session"
 	}

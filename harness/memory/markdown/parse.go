@@ -113,7 +113,7 @@ func source(r *reader) harness.Source {
 	}
 	s := harness.Source{
 		Session: harness.SessionID(read(in, in.text, "session")), Message: read(in, in.number, "message"),
-		Quote: read(in, in.text, "quote"), Gone: read(in, in.truth, "gone"),
+		Quote: read(in, in.text, "quote"), Client: read(in, in.text, "client"), Gone: read(in, in.truth, "gone"),
 	}
 	r.err = in.err
 	return s

@@ -31,7 +31,7 @@ func sources() *rapid.Generator[harness.Source] {
 	return rapid.Custom(func(t *rapid.T) harness.Source {
 		return harness.Source{
 			Session: harness.SessionID(rapid.StringMatching(`[a-z0-9_-]{0,10}`).Draw(t, "session")),
-			Message: rapid.IntRange(0, 1_000_000).Draw(t, "message"), Quote: texts().Draw(t, "quote"), Gone: rapid.Bool().Draw(t, "gone"),
+			Message: rapid.IntRange(0, 1_000_000).Draw(t, "message"), Quote: texts().Draw(t, "quote"), Client: texts().Draw(t, "client"), Gone: rapid.Bool().Draw(t, "gone"),
 		}
 	})
 }

@@ -18,7 +18,7 @@ const fence = "---"
 // WriteNote is the note as a file. Text that is not UTF-8 is an error, because it
 // would not be the same when read.
 func WriteNote(n harness.Note) ([]byte, error) {
-	if err := encodable("note "+n.ID, slices.Concat(n.Tags, []string{n.Title, n.Body, n.Source.Quote})...); err != nil {
+	if err := encodable("note "+n.ID, slices.Concat(n.Tags, []string{n.Title, n.Body, n.Source.Quote, n.Source.Client})...); err != nil {
 		return nil, err
 	}
 	var b strings.Builder
@@ -47,7 +47,7 @@ func WriteFacts(category string, facts []harness.Fact) ([]byte, error) {
 		head.WriteString("facts:\n")
 	}
 	for _, f := range facts {
-		if err := encodable("fact "+f.ID, slices.Concat(f.Tags, []string{f.Text, f.Category, f.Source.Quote})...); err != nil {
+		if err := encodable("fact "+f.ID, slices.Concat(f.Tags, []string{f.Text, f.Category, f.Source.Quote, f.Source.Client})...); err != nil {
 			return nil, err
 		}
 		if !factID.MatchString(f.ID) || f.Category != category {
@@ -130,6 +130,7 @@ func (f *fields) source(s harness.Source) {
 	in.text("session", string(s.Session))
 	in.number("message", s.Message)
 	in.text("quote", s.Quote)
+	in.text("client", s.Client)
 	in.truth("gone", s.Gone)
 	if len(in) > 0 {
 		*f = append(*f, field{"source", flow(in)})

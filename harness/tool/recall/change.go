@@ -86,6 +86,9 @@ func (m memory) find(ctx context.Context, typed string) (entry, error) {
 	default:
 		return entry{}, fmt.Errorf("there is no %s: memory is kept %s", id, m.layers())
 	}
+	if err == nil && m.agent != nil && !e.active() {
+		err = harness.ErrNotFound // what is off or forgotten is no business of others
+	}
 	switch {
 	case errors.Is(err, harness.ErrNotFound):
 		return entry{}, fmt.Errorf("there is no %s; %s shows the ids", id, RecallTool)
@@ -124,6 +127,13 @@ func (e entry) trashed() bool {
 		return e.fact.State == harness.StateTrashed
 	}
 	return e.note.State == harness.StateTrashed
+}
+
+func (e entry) active() bool {
+	if e.fact != nil {
+		return e.fact.State == harness.StateActive
+	}
+	return e.note.State == harness.StateActive
 }
 
 func (e entry) line() string {

@@ -118,6 +118,9 @@ type memory struct {
 	notes harness.Notes
 	// inbox takes what nobody can be asked about; nil if somebody can.
 	inbox harness.Inbox
+	// agent names another agent, on whose word alone all is done; nil for the
+	// chat's own model.
+	agent func(ctx context.Context) string
 }
 
 // layers says in words what there is.

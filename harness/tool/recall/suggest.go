@@ -15,7 +15,9 @@ const Suggested = "Not remembered yet: "
 
 // suggests reports whether a call is to become a suggestion: foreign text entered
 // the turn, and nobody can be asked.
-func (m memory) suggests(c tool.Call) bool { return c.Foreign && m.inbox != nil }
+func (m memory) suggests(c tool.Call) bool {
+	return (c.Foreign || m.agent != nil) && m.inbox != nil
+}
 
 // suggestible reports whether a call that would have to be asked about can become
 // a suggestion instead. Of notes there are none.
@@ -40,7 +42,11 @@ func (m memory) suggest(ctx context.Context, c tool.Call, s harness.Suggestion) 
 	if s.Source.Session == harness.NoSession {
 		s.Source = harness.Source{}
 	}
-	if s.Why = tool.Clip(Inert(s.Why), maxLine); s.Why == "" {
+	s.Why = tool.Clip(Inert(s.Why), maxLine)
+	if m.agent != nil {
+		return m.propose(ctx, c, s)
+	}
+	if s.Why == "" {
 		s.Why = "Text of a tool, a file or a server had entered the turn."
 	}
 	key := ""

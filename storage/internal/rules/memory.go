@@ -58,7 +58,7 @@ func Facts() Kind[harness.Fact] {
 		Category: func(f harness.Fact) string { return f.Category },
 		Same:     func(f harness.Fact) string { return SameText(f.Text) },
 		Written: func(f harness.Fact) []string {
-			return append([]string{f.Text, f.Category, f.Source.Quote}, f.Tags...)
+			return append([]string{f.Text, f.Category, f.Source.Quote, f.Source.Client}, f.Tags...)
 		},
 		Leaves: "a fact goes out with every request",
 	}
@@ -77,7 +77,7 @@ func Notes() Kind[harness.Note] {
 		Category: func(harness.Note) string { return "" },
 		Same:     func(harness.Note) string { return "" },
 		Written: func(n harness.Note) []string {
-			return append([]string{n.Title, n.Body, n.Source.Quote}, n.Tags...)
+			return append([]string{n.Title, n.Body, n.Source.Quote, n.Source.Client}, n.Tags...)
 		},
 		Leaves: "a note goes out with every request that recalls it",
 	}

@@ -34,7 +34,7 @@ func Tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
 		inbox = s.Inbox
 	}
 	return standard.New(standard.Options{
-		Redactor: redactor(setup),
+		Redactor: setup.Redactor(),
 		Facts:    s.Facts, Notes: s.Notes, Inbox: inbox, History: history, Artifacts: s.Artifacts, Roots: c.Roots, Env: c.Env, CommandTimeout: c.CommandTimeout,
 		PrivateAddresses: c.PrivateAddresses, Off: c.Off, Log: setup.Log,
 		// A tool that does not heed its end is left behind soon: a session that
@@ -43,19 +43,11 @@ func Tools(s cli.Store, setup cli.Setup) (*tool.Set, error) {
 	})
 }
 
-// redactor knows the keys and passwords of a start, and those that it gets to know
-// later.
-func redactor(setup cli.Setup) *tool.Redactor {
-	r := tool.NewRedactor(setup.Secrets(os.Environ()))
-	setup.Keys.Tell(func(provider, key string) { r.Add("key of "+provider, key) })
-	return r
-}
-
 // rules judge what tools may do.
 func rules(s cli.Store, setup cli.Setup) *policy.Rules {
 	p := setup.Config.Permissions
 	r := &policy.Rules{Allow: p.Allow, Ask: p.Ask, Deny: p.Deny, Mode: p.Mode, Interactive: setup.Interactive, Home: setup.Getenv("HOME")}
-	known := redactor(setup)
+	known := setup.Redactor()
 	r.Secret, r.Marked = known.Find, known.Marked
 	if s.Grants != nil {
 		r.Grants = s.Grants
@@ -70,7 +62,9 @@ type kit struct {
 	setup cli.Setup
 	// tools and composer are those of sessions with memory, few and plain those of
 	// sessions without.
-	tools, few      *tool.Set
+	tools, few *tool.Set
+	// servers have some of the tools of both, nil if there are none.
+	servers         *servers
 	composer, plain *memory.Composer
 	judge           *policy.Rules
 	budget          *policy.Budget
@@ -91,7 +85,16 @@ func (p *Start) kit(s cli.Store, native Native, setup cli.Setup) (*kit, error) {
 	}
 	k := &kit{start: p, store: s, setup: setup, tools: set, few: few, judge: rules(s, setup), budget: budget(setup, native), limits: native.Limits}
 	k.composer, k.plain = composers(s, setup)
-	return k, nil
+	k.servers, err = p.mcpServers(setup)
+	return k, err
+}
+
+// attach gives the tools of the MCP servers to all that the kit is used for.
+func (k *kit) attach() {
+	if k.servers != nil {
+		k.servers.Attach(k.tools)
+		k.servers.Attach(k.few)
+	}
 }
 
 // steps returns the parts that carry out runs of a configuration.
@@ -103,6 +106,9 @@ func (k *kit) steps(ctx context.Context, c harness.RunConfig) (agent.Steps, erro
 	steps := agent.Steps{
 		Model: m, Info: info, Tools: k.set(c), Policy: k.judge, Compose: k.composer.Compose, Limits: k.limits, Budget: k.budget, Log: k.setup.Log, Now: k.setup.Now,
 		Used: func(ctx context.Context, ids []string) { used(ctx, k.store.Facts, k.setup, ids) },
+	}
+	if k.servers != nil {
+		steps.Ready = k.servers.ready
 	}
 	if c.NoMemory {
 		steps.Compose = k.plain.Compose

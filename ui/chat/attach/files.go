@@ -36,6 +36,18 @@ type Files struct {
 	// Others lists what a mention may name besides files, the best first; see
 	// [Sources]. A nil function lists nothing.
 	Others func(ctx context.Context) ([]Other, error)
+	// Named reports whether a path names a resource of a server and no file, Parts
+	// reads it, and More proposes how such a path may go on; see [Remote]. Nil
+	// functions know of no servers.
+	Named func(path string) bool
+	Parts func(ctx context.Context, path string) ([]harness.Part, error)
+	More  func(ctx context.Context, typed string) []Other
+	// Fill returns what goes with a text that calls a prompt of a server; ok is false
+	// if it calls none.
+	Fill func(ctx context.Context, text string) (parts []harness.Part, ok bool, err error)
+	// Bytes makes a part of bytes that have no file, typed by what they hold, as Read
+	// does of a file. Without it nothing of servers is attached.
+	Bytes func(name string, data []byte) (harness.Part, error)
 	// Accepts says in a sentence why a model, "provider/model", does not read a kind
 	// of file; nil if it does or nobody knows. A nil function is no such reason.
 	Accepts func(model, mediaType string) error
@@ -64,10 +76,15 @@ func (s Seen) same(t Seen) bool {
 type RefusedError struct {
 	Path string
 	Err  error
+	// prompt says that it is no file but the prompt of a server.
+	prompt bool
 }
 
 // Error implements error with a sentence.
 func (e *RefusedError) Error() string {
+	if e.prompt {
+		return "not sent: " + e.reason() + "; with a space before its slash it is only text"
+	}
 	return "not sent: " + e.reason() + "; without its @ it is only text"
 }
 
@@ -94,7 +111,11 @@ func (f Files) Message(ctx context.Context, text, model string, was *harness.Mes
 	msg := harness.UserText(text)
 	var notes []string
 	olds := old(was)
-	msg.Parts = append(msg.Parts, olds.kept...)
+	called, err := f.call(ctx, text, model)
+	if err != nil {
+		return harness.Message{}, nil, err
+	}
+	msg.Parts = append(append(msg.Parts, called...), olds.kept...)
 	paths := named(text)
 	if !f.On() {
 		paths = nil
@@ -105,10 +126,22 @@ func (f Files) Message(ctx context.Context, text, model string, was *harness.Mes
 			notes = append(notes, fmt.Sprintf("more than %d files are mentioned: from @%s on they are text only", filesMax, p))
 			break
 		}
+		if f.remote(p) {
+			parts, err := f.Resource(ctx, p, model)
+			if noFile(err) { // it has no address of a resource
+				continue
+			}
+			if err != nil {
+				return harness.Message{}, nil, err
+			}
+			n++
+			msg.Parts = append(msg.Parts, parts...)
+			continue
+		}
 		part, note, err := f.read(ctx, p, model, seen)
 		switch {
 		case noFile(err) && known(seen, p):
-			return harness.Message{}, nil, &RefusedError{p, errors.New("@" + p + " is not there any more")}
+			return harness.Message{}, nil, &RefusedError{Path: p, Err: errors.New("@" + p + " is not there any more")}
 		case noFile(err):
 			if part, ok := olds.mentioned[path.Base(p)]; ok {
 				msg.Parts = append(msg.Parts, part)
@@ -118,7 +151,7 @@ func (f Files) Message(ctx context.Context, text, model string, was *harness.Mes
 		case err != nil && ctx.Err() != nil:
 			return harness.Message{}, nil, ctx.Err()
 		case err != nil:
-			return harness.Message{}, nil, &RefusedError{p, err}
+			return harness.Message{}, nil, &RefusedError{Path: p, Err: err}
 		}
 		n++
 		msg.Parts = append(msg.Parts, part)
@@ -140,7 +173,7 @@ func (f Files) Mention(ctx context.Context, p string) (string, Seen, error) {
 		return "", Seen{}, fmt.Errorf("there is no file %s", p)
 	}
 	if err != nil {
-		return "", Seen{}, errors.New((&RefusedError{p, err}).reason())
+		return "", Seen{}, errors.New((&RefusedError{Path: p, Err: err}).reason())
 	}
 	mention, ok := Write(p)
 	if !ok {
@@ -205,7 +238,7 @@ func old(msg *harness.Message) former {
 	}
 	for _, p := range msg.Parts {
 		switch {
-		case p.File == nil && p.Kind == harness.PartText:
+		case p.File == nil && p.Kind == harness.PartText, p.File != nil && p.File.MediaType == PromptType: // what it calls now is filled in anew
 		case p.File != nil && names[path.Base(p.File.Name)]:
 			f.mentioned[path.Base(p.File.Name)] = p
 		default:
@@ -239,7 +272,10 @@ func Words(f harness.File, text bool) string {
 
 // kind is a media type in a word.
 func kind(mediaType string, text bool) string {
-	if text {
+	switch {
+	case mediaType == PromptType:
+		return "prompt"
+	case text:
 		return "text"
 	}
 	switch main, _, _ := strings.Cut(mediaType, "/"); {

@@ -94,7 +94,7 @@ func (t Tray) follow(line string) (Tray, []Work) {
 	if t.list.shut {
 		return t, nil
 	}
-	dir, name := split(m.Path)
+	dir, name := t.files.split(m.Path)
 	switch {
 	case !t.list.begun || dir != t.list.dir:
 		return t.ask(dir)
@@ -149,7 +149,7 @@ func (t Tray) listing(ctx context.Context, dir string, whole bool) Work {
 				t.told = append(t.told, "the files of "+render.SafeLine(dir)+" cannot be listed: "+err.Error())
 			}
 			t.list.known, t.list.whole, t.list.paths, t.list.more = true, whole, paths, more
-			_, name := split(t.list.typed.Path)
+			_, name := t.files.split(t.list.typed.Path)
 			return t.rank(name)
 		}
 	}
@@ -170,7 +170,7 @@ func (t Tray) listOthers(ctx context.Context) Work {
 			if t.list.others = found; !t.list.known { // the files come with them
 				return t, nil
 			}
-			_, name := split(t.list.typed.Path)
+			_, name := t.files.split(t.list.typed.Path)
 			return t.rank(name) //nolint:contextcheck // what follows ends with the tray
 		}
 	}
@@ -185,17 +185,45 @@ func (t Tray) rank(name string) (Tray, []Work) {
 	t.list.stop, t.list.wanted = stop, name
 	t.list.ranking++
 	n, asked, paths, others := t.list.ranking, t.list.asked, t.list.paths, t.list.others
-	return t, []Work{func() Done {
+	proposes := t.files.More != nil && t.files.remote(name)
+	works := []Work{func() Done {
 		rows := grouped(ranked(ctx, paths, name), rankedOthers(others, name))
 		return func(t Tray) (Tray, []Work) {
-			if n == t.list.ranking && asked == t.list.asked && t.list.on {
+			if n != t.list.ranking || asked != t.list.asked || !t.list.on {
+				return t, nil
+			}
+			if !proposes {
 				stop()
 				t.list.stop = nil
-				t = t.show(rows, name)
 			}
-			return t, nil
+			return t.show(rows, name), nil
 		}
 	}}
+	if proposes {
+		works = append(works, t.proposing(ctx, name))
+	}
+	return t, works
+}
+
+// proposing asks a server how an address may go on. The next key ends it.
+func (t Tray) proposing(ctx context.Context, name string) Work {
+	n, asked, more := t.list.ranking, t.list.asked, t.files.More
+	return func() Done {
+		found := more(ctx, name)
+		return func(t Tray) (Tray, []Work) {
+			if n != t.list.ranking || asked != t.list.asked || !t.list.on || len(found) == 0 {
+				return t, nil
+			}
+			all := slices.Clone(t.list.others)
+			for _, o := range found {
+				if !slices.ContainsFunc(all, func(x Other) bool { return x.Path == o.Path }) {
+					all = append(all, o)
+				}
+			}
+			t.list.others = all
+			return t.show(grouped(nil, rankedOthers(all, name)), name), nil
+		}
+	}
 }
 
 // show takes the rows of a query. What was chosen stays so if more was listed
@@ -243,7 +271,7 @@ func (t Tray) Do(action string) (next Tray, chosen *Choice, ok bool) {
 
 // choose puts the chosen path into the text.
 func (t Tray) choose() (Tray, *Choice, bool) {
-	if _, name := split(t.list.typed.Path); name != t.list.query { // typed faster than listed
+	if _, name := t.files.split(t.list.typed.Path); name != t.list.query { // typed faster than listed
 		t = t.show(grouped(ranked(t.ctx, t.list.paths, name), rankedOthers(t.list.others, name)), name)
 	}
 	if len(t.list.rows) == 0 {
@@ -254,7 +282,12 @@ func (t Tray) choose() (Tray, *Choice, bool) {
 	if !ok || p == t.list.typed.Path { // it is there already
 		return t, nil, false
 	}
-	if strings.HasSuffix(p, "/") { // its own files are to choose from next
+	if hole := strings.IndexByte(p, '{'); hole > 0 && t.files.remote(p) { // its variable is to be typed next
+		if mention, ok = Write(p[:hole]); !ok || p[:hole] == t.list.typed.Path {
+			return t, nil, false
+		}
+		mention = strings.TrimSuffix(mention, `"`)
+	} else if strings.HasSuffix(p, "/") { // its own files are to choose from next
 		mention = strings.TrimSuffix(mention, `"`)
 	} else {
 		mention += " "
@@ -307,4 +340,16 @@ func shortened(p string, width int, ellipsis string) string {
 		return p
 	}
 	return widget.Around(p, max(len(p)-1, 0), width, ellipsis)
+}
+
+// remote reports whether a path names a resource of a server.
+func (f Files) remote(p string) bool { return f.Named != nil && f.Named(p) }
+
+// split parts what was typed of a path into the directory and the beginning of a
+// name. An address of a server has no directory.
+func (f Files) split(typed string) (dir, name string) {
+	if f.remote(typed) {
+		return "", typed
+	}
+	return split(typed)
 }

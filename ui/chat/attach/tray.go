@@ -257,7 +257,7 @@ func (t Tray) Line(theme *themes.Theme, width int) string {
 	for i, c := range slices.SortedStableFunc(slices.Values(t.chips), refusedFirst) {
 		text, paint := "["+Words(c.seen.File, c.seen.Text)+"]", theme.Paints.Accent
 		if c.err != nil {
-			text, paint = "["+render.SafeLine((&RefusedError{c.Path, c.err}).reason())+"]", theme.Paints.Error
+			text, paint = "["+render.SafeLine((&RefusedError{Path: c.Path, Err: c.err}).reason())+"]", theme.Paints.Error
 		}
 		more := ""
 		if rest := len(t.chips) - i - 1; rest > 0 {

@@ -10,7 +10,6 @@ import (
 
 	"cairn/harness"
 	"cairn/themes"
-	"cairn/ui/chat/attach"
 	"cairn/ui/chat/compose"
 	"cairn/ui/chat/reading"
 	"cairn/ui/render"
@@ -48,7 +47,8 @@ type look struct {
 	// exact times and durations are shown.
 	noted, times bool
 	// find is what is looked for.
-	find string
+	find   string
+	images imageLook
 }
 
 // state is what the layout of an item depends on that may change.
@@ -59,6 +59,8 @@ type state struct {
 	// hit is which of the places that are looked for is the one at hand, -1 for
 	// none of them.
 	hit int
+	// pictured is what became of its images.
+	pictured int
 }
 
 // laid is an item laid out.
@@ -85,7 +87,7 @@ type desk struct {
 }
 
 func (m *Model) desk() desk {
-	l := look{width: m.pageWidth(), details: m.details, thinking: m.thinking, theme: m.deps.Theme, forked: m.forkedWords(), noted: m.cut.shown, times: m.sel.times, find: m.sel.find.query.Text()}
+	l := look{width: m.pageWidth(), details: m.details, thinking: m.thinking, theme: m.deps.Theme, forked: m.forkedWords(), noted: m.cut.shown, times: m.sel.times, find: m.sel.find.query.Text(), images: m.imageLook()}
 	if m.laid.look != l || len(m.laid.byID) > cachedItems {
 		*m.laid = layouts{look: l, byID: map[int]laid{}, foot: m.laid.foot}
 	}
@@ -104,7 +106,7 @@ func (d desk) lines(i int) []string {
 // laid is an item laid out, as it is now.
 func (d desk) laid(i int) laid {
 	it := d.m.pages.items[i]
-	now := state{d.known(it), it.fold, d.m.sel.shows(i), d.m.sel.hitIn(it.id)}
+	now := state{d.known(it), it.fold, d.m.sel.shows(i), d.m.sel.hitIn(it.id), d.m.pictured(it)}
 	have, ok := d.m.laid.byID[it.id]
 	if !ok || have.state != now {
 		d.i = i
@@ -292,10 +294,7 @@ func (d desk) person(msg *harness.Message) []string {
 	if more != "" {
 		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On(d.l.theme.Ornaments.Ellipsis+" "+more+" more"+d.unfoldWords())))
 	}
-	for _, words := range attach.Listed(*msg) {
-		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On("["+words+"]")))
-	}
-	return lines
+	return append(lines, d.files(msg)...)
 }
 
 // folded is the beginning of a text that is too long to be shown whole, and
@@ -340,7 +339,12 @@ func (d desk) answer(msg *harness.Message, at stage) []string {
 				lines = d.call(p.Call, at)
 			}
 			i++
-		case harness.PartResult, harness.PartFile:
+		case harness.PartFile:
+			if p.File != nil {
+				lines = d.file(p)
+			}
+			i++
+		case harness.PartResult:
 			i++
 		}
 		if len(lines) == 0 {

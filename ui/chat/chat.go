@@ -107,6 +107,7 @@ type Model struct {
 	shift             bool
 	details, thinking bool
 	sel               selecting
+	img               imaging
 
 	results map[string]*harness.ToolResult // by call id; only ever added to
 	laid    *layouts
@@ -120,7 +121,7 @@ func New(ctx context.Context, d Deps, o Open) Model {
 		greets:  o.Greet,
 		own:     ownership{fresh: o.New},
 		pages:   pages{follow: true, whole: true},
-		results: map[string]*harness.ToolResult{}, laid: &layouts{},
+		results: map[string]*harness.ToolResult{}, laid: &layouts{}, img: imaging{sums: map[*harness.File]string{}},
 		tray: attach.NewTray(ctx, d.Files), side: siding{on: d.SidePanel, found: &sideFound{n: -1}}, box: compose.Box{}.Bare(d.KeepPastes),
 	}
 	for _, n := range o.Notices {
@@ -175,7 +176,8 @@ func (m Model) Resize(width, height int) (Model, tea.Cmd) {
 	m, cmd := m.seek()
 	m, more := m.quench()
 	m, facts := m.sideFacts()
-	return m, tea.Batch(cmd, more, facts)
+	m, images := m.fetchImages()
+	return m, tea.Batch(cmd, more, facts, images)
 }
 
 // Restyle takes a new theme and its renderer.
@@ -250,7 +252,8 @@ func (m Model) followed(before int, was compose.Box, msg tea.Msg) (Model, tea.Cm
 	m, along := m.readAlong(msg)
 	m, older := m.quench()
 	m, facts := m.sideFacts()
-	return m, tea.Batch(draft, mention, along, older, facts)
+	m, images := m.fetchImages()
+	return m, tea.Batch(draft, mention, along, older, facts, images)
 }
 
 // Paste takes a whole paste, which is never a key.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"cairn/harness"
+	"cairn/ui/render"
 )
 
 // fold says how much of one message is shown, whatever is shown of the others.
@@ -177,9 +178,12 @@ func textBefore(lines []string) int {
 	return n
 }
 
-// letters counts what is drawn on a line but for space.
+// letters counts what is drawn on a line but for space and images.
 func letters(line string) int {
 	n := 0
+	if render.HasImage(line) {
+		return 0
+	}
 	for i := 0; i < len(line); i++ {
 		if line[i] == 0x1b { // a painting sequence
 			for i < len(line) && line[i] != 'm' {

@@ -43,10 +43,13 @@ func ImageCells(colour, mark, columns, rows int) []string {
 // imageCell reports whether a character stands for a part of an image.
 func imageCell(r rune) bool { return r == kitty.Placeholder }
 
+// HasImage reports whether cells of a text stand for an image.
+func HasImage(s string) bool { return strings.ContainsRune(s, kitty.Placeholder) }
+
 // Unpictured is a text without the cells that stand for images, each of which is
 // made a blank.
 func Unpictured(s string) string {
-	if !strings.ContainsRune(s, kitty.Placeholder) {
+	if !HasImage(s) {
 		return s
 	}
 	var b strings.Builder

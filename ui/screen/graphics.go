@@ -85,8 +85,15 @@ type ImageMsg struct {
 	ID  ImageID
 }
 
-// ImagesGoneMsg tells which images are not in the terminal any more.
-type ImagesGoneMsg struct{ IDs []ImageID }
+// ImagesGoneMsg tells which images are not in the terminal any more. All says that
+// others had it, so that no image is there or still comes.
+type ImagesGoneMsg struct {
+	IDs []ImageID
+	All bool
+}
+
+// Has reports whether an image is among them.
+func (msg ImagesGoneMsg) Has(id ImageID) bool { return msg.All || slices.Contains(msg.IDs, id) }
 
 // Transmit is a command that gives the terminal an image, some of it between every
 // two frames, so that nothing else waits for it. It may be lost while others have
@@ -113,7 +120,7 @@ type imaging struct {
 	now     ImageMsg // which is being written
 	rest    []string // what is left of it
 	over    placed
-	gone    []ImageID // what the model does not know to be gone
+	lost    bool // all of them, which the model does not know yet
 }
 
 // prepareImages takes what is known of images before any answer, and adds to what
@@ -236,7 +243,11 @@ func (s *Screen) transmit(g Graphic) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := &s.images
-	if !s.active || g.Columns <= 0 || g.Rows <= 0 || len(g.PNG) == 0 {
+	if g.Columns <= 0 || g.Rows <= 0 || len(g.PNG) == 0 {
+		return false
+	}
+	if !s.active {
+		i.lost = true
 		return false
 	}
 	i.queue = append(i.queue, g)
@@ -262,7 +273,7 @@ func (s *Screen) pump() (told []tea.Msg, more bool, err error) {
 		i.queue = i.queue[1:]
 		if gone, out := i.evict(); len(gone) > 0 {
 			b.WriteString(out)
-			told = append(told, ImagesGoneMsg{gone})
+			told = append(told, ImagesGoneMsg{IDs: gone})
 		}
 		i.now = ImageMsg{g.Key, i.fresh()}
 		i.held = append(i.held, i.now.ID)
@@ -304,7 +315,7 @@ func (i *imaging) clear() (out string) {
 	for _, id := range i.held {
 		out += i.wrapped(removal(id))
 	}
-	i.gone = append(i.gone, i.held...)
+	i.lost = i.lost || len(i.held)+len(i.queue) > 0
 	i.held, i.queue, i.rest, i.over = nil, nil, nil, placed{}
 	return out
 }
@@ -362,10 +373,10 @@ func (r *root) pumped() tea.Cmd {
 // tellGone tells the model that the terminal has no images any more.
 func (s *Screen) tellGone() {
 	s.mu.Lock()
-	gone := s.images.gone
-	s.images.gone = nil
+	lost := s.images.lost
+	s.images.lost = false
 	s.mu.Unlock()
-	if len(gone) > 0 {
-		s.Send(ImagesGoneMsg{gone})
+	if lost {
+		s.Send(ImagesGoneMsg{All: true})
 	}
 }

@@ -181,6 +181,10 @@ const (
 	EventApproval  EventType = "approval_required"
 	EventQuestion  EventType = "input_required"
 	EventUncertain EventType = "recovery_required"
+	// EventSteered carries in Message what a person said into the run and in Steer
+	// its id. It waits; the EventMessage with the same id says that the model is
+	// told it next.
+	EventSteered EventType = "steered"
 	// EventDecided says in Text what a person decided about Call.
 	EventDecided EventType = "decided"
 	// EventCondensed says in Condensed how old messages were condensed; Record is
@@ -211,6 +215,8 @@ type Event struct {
 	Message *Message    `json:"message,omitempty"`
 	Call    *ToolCall   `json:"call,omitempty"`
 	Result  *ToolResult `json:"result,omitempty"`
+	// Steer is the id of what a person said into the run.
+	Steer string `json:"steer,omitempty"`
 	// Progress is set for EventProgress.
 	Progress *Progress `json:"progress,omitempty"`
 	// Pending is the decision that is asked for; Call is its call.

@@ -62,6 +62,10 @@ func EventOf(s loop.State, r loop.Record, at Stored, when time.Time) (e harness.
 		}
 	case loop.Noted:
 		e.Type, e.Text, e.Message = harness.EventRecovery, mended(r.Reason), &r.Message
+	case loop.Steered:
+		e.Type, e.Message, e.Steer = harness.EventSteered, &r.Message, r.ID
+	case loop.Delivered:
+		e.Type, e.Message, e.Steer = harness.EventMessage, &r.Message, r.ID
 	case loop.Cut:
 		e.Type, e.Message = harness.EventMessage, &r.Message
 	case loop.Condensed:

@@ -181,6 +181,7 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 		if err := t.Soft.Err(); err != nil && !over(cmd) {
 			return err
 		}
+		cmd = t.heed(ctx, cmd)
 		var err error
 		switch c := cmd.(type) {
 		case loop.Done:
@@ -195,8 +196,10 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 			err = t.put(ctx, harness.Usage{}, loop.Ended{Message: loop.Result(c.Call, c.Text, true, c.Unknown)})
 		case loop.Note:
 			err = t.put(ctx, harness.Usage{}, loop.Noted{Reason: c.Reason, Message: c.Notice()})
+		case loop.Deliver:
+			err = t.put(ctx, harness.Usage{}, c.Record())
 		case loop.Rest:
-			err = t.ends(ctx, c)
+			err = spokenTo(t.ends(ctx, c))
 		default:
 			return fmt.Errorf("run %s: no step for %T", t.Run, cmd)
 		}

@@ -47,6 +47,8 @@ type active struct {
 	state  loop.State
 	// numbers are those of the messages in state.
 	numbers agent.Numbers
+	// heard is what was said into the run and the turn was not told yet.
+	heard []loop.Record
 	// saved is the half answer on disk. Attempts up to answered are whole.
 	saved    harness.Partial
 	answered int
@@ -69,7 +71,7 @@ func (a *active) Put(ctx context.Context, usage harness.Usage, records ...loop.R
 		if err == nil {
 			return stored, nil
 		}
-		if final(err) {
+		if final(err) || errors.Is(err, agent.ErrSteered) {
 			return nil, err
 		}
 		a.local.o.Logger.Error("journal", slog.String("run", string(a.info.ID)), slog.String("error", err.Error()))
@@ -110,26 +112,32 @@ func (a *active) write(ctx context.Context, entries []Entry, records []loop.Reco
 			return nil, err
 		}
 	}
-	done, err := a.local.o.Journal.Append(ctx, a.lease, a.info.ID, a.info.Cursor, entries...)
+	done, err := a.append(ctx, entries, records)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", a.info.ID, err)
 	}
 	stored := make([]agent.Stored, len(done))
 	for i, e := range done {
 		stored[i] = agent.Stored{Seq: e.Seq, Record: e.Record}
-		for _, ev := range agent.EventsOf(a.state, records[i], stored[i], e.At) {
-			a.tell(ev)
-		}
-		a.stream.reached(e.Seq)
-		before := a.state
-		a.state, _ = loop.Step(a.state, records[i])
-		a.numbers = a.numbers.Step(before, a.state, e.Record)
-		a.take(e)
-		if r, ok := records[i].(loop.Answered); ok {
-			a.answered = r.Attempt
-		}
+		a.follow(e, records[i])
 	}
 	return stored, nil
+}
+
+// follow tells of a stored entry and brings the stretch up to it. The caller holds
+// saving.
+func (a *active) follow(e Entry, r loop.Record) {
+	for _, ev := range agent.EventsOf(a.state, r, agent.Stored{Seq: e.Seq, Record: e.Record}, e.At) {
+		a.tell(ev)
+	}
+	a.stream.reached(e.Seq)
+	before := a.state
+	a.state, _ = loop.Step(a.state, r)
+	a.numbers = a.numbers.Step(before, a.state, e.Record)
+	a.take(e)
+	if r, ok := r.(loop.Answered); ok {
+		a.answered = r.Attempt
+	}
 }
 
 // take brings info up to a stored entry.
@@ -352,12 +360,16 @@ func (a *active) insist(ctx context.Context, usage harness.Usage, records ...loo
 
 // once stores records with a single try.
 func (a *active) once(ctx context.Context, usage harness.Usage, records ...loop.Record) error {
-	entries, err := entriesOf(a.local.now(), usage, records...)
-	if err != nil {
-		return err
+	for {
+		entries, err := entriesOf(a.local.now(), usage, records...)
+		if err != nil {
+			return err
+		}
+		if _, err = a.write(ctx, entries, records); !errors.Is(err, agent.ErrSteered) {
+			return err
+		}
+		records = a.including(records)
 	}
-	_, err = a.write(ctx, entries, records)
-	return err
 }
 
 func kindOf(err error) string {

@@ -60,6 +60,7 @@ func TestJournal(t *testing.T, open func(t *testing.T) Stores) {
 		"effects and their entry are one":               testEffectsAtOnce,
 		"a run kept elsewhere is never interrupted":     testAway,
 		"long system prompts are kept":                  testSystem,
+		"anybody steers a run and nobody takes it over": testSteer,
 		"what is not there":                             testMissing,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func scanRow(rows Rows) (row, error) {
 // take claims a run, whoever has it. name is what only this claim is called.
 func (q *Queue) take(ctx context.Context, tx Tx, seats *seating, r row, h harness.Holder, name string) (run.Claim, error) {
 	c := run.Claim{Run: r.id, Generation: r.generation + 1, Holder: h, Broken: r.held || r.broken}
-	holder, err := encode(holderPlace(r.id), signed{h, name})
+	holder, err := encode(holderPlace(r.id), signed{h, name, true})
 	if err != nil {
 		return c, err
 	}

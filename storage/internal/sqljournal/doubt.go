@@ -48,13 +48,14 @@ func (d *doubts) settle(c run.Claim, after int, maybe bool, err error) {
 }
 
 // again returns the entries of a run after a number if they are those that are to
-// be added there, and its driver's last ones; otherwise none.
+// be added there, and its driver's last ones; otherwise none. What people said since
+// is behind them.
 func (q *Queue) again(ctx context.Context, tx Tx, c run.Claim, r harness.Run, after int, entries []run.Entry) ([]run.Entry, error) {
-	if len(entries) == 0 || r.Cursor != after+len(entries) || r.Driver != c.Generation {
+	if len(entries) == 0 || r.Cursor < after+len(entries) || r.Driver != c.Generation {
 		return nil, nil
 	}
 	stored, err := q.entries(ctx, tx, c.Run, after)
-	if err != nil || len(stored) != len(entries) {
+	if stored = own(stored, len(entries)); err != nil || len(stored) != len(entries) {
 		return nil, err
 	}
 	for i, e := range stored {
@@ -86,6 +87,8 @@ func sameEntry(stored, e run.Entry) (bool, error) {
 type signed struct {
 	harness.Holder
 	Claim string `json:"claim"`
+	// Steers says that the holder reads what others add to the run.
+	Steers bool `json:"steers,omitempty"`
 }
 
 // kept reports whether a claim was stored that a transaction made before whose

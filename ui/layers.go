@@ -80,6 +80,10 @@ func (m Model) toLayer(i int, msg tea.Msg) (tea.Model, tea.Cmd) {
 	if want == nil {
 		return m, cmd
 	}
+	if t, ok := want.(overlay.Through); ok {
+		next, more := m.beneath(i, t.Key)
+		return next, tea.Batch(cmd, more)
+	}
 	if closes(want) {
 		m.layers = slices.Delete(m.layers, i, i+1)
 	}
@@ -124,6 +128,8 @@ func (m Model) grant(want overlay.Intent) (tea.Model, tea.Cmd) {
 		return m.useTheme(want)
 	case overlay.UseModel:
 		return m.useModel(want)
+	case overlay.Answered:
+		return m.answered(want.Say)
 	}
 	return m, nil
 }
@@ -158,7 +164,7 @@ func (m Model) keys() (title string, bindings []render.Binding) {
 	case m.front == frontRuns:
 		return "runs", m.lists.runs.Bindings()
 	}
-	return "chat", append(m.chat.Bindings(), commands()...)
+	return "chat", slices.Concat(m.chat.Bindings(), commands(), m.promptBindings())
 }
 
 // openPermissions shows the rules in force for the chat in front.

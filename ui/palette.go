@@ -58,7 +58,7 @@ func (m Model) openPalette(group string) (tea.Model, tea.Cmd) {
 		title, bindings = m.keys()
 	}
 	groups := []overlay.PaletteGroup{
-		{Name: groupCommands, Items: commandItems(bindings, m.chat.Bindings(), m.front == frontChat)},
+		{Name: groupCommands, Items: append(commandItems(bindings, m.chat.Bindings(), m.front == frontChat), m.promptItems()...)},
 		{Name: groupSessions, Load: m.sessionItems()},
 		{Name: groupModels, Load: m.modelItems()},
 		{Name: groupSettings, Items: m.settingItems(), Load: m.themeItems()},
@@ -78,7 +78,7 @@ func sameAs() map[string]string {
 		"model": "chat.model", "tree": "chat.branches", "note": "chat.note", "edit": "chat.edit-last", "undo": "chat.take-back",
 		"redo": "chat.bring-back", "takeover": "chat.takeover", "approve": "chat.decide", "help": "chat.help", "theme": "chat.theme",
 		"result": "chat.result", "find": "chat.find", "copy": "chat.copy", "export": "chat.export", "editor": "chat.editor",
-		"thinking": "chat.thinking", "quit": "chat.leave",
+		"thinking": "chat.thinking", "quit": "chat.leave", "mcp": "chat.servers",
 	}
 }
 

@@ -136,6 +136,10 @@ func (m Model) overlaid(want chat.Intent) (tea.Model, tea.Cmd) {
 			return m, m.findTheme(want.Text)
 		}
 		return m.openThemes()
+	case chat.WantServers:
+		return m.openServers()
+	case chat.WantArguments:
+		return m.openArguments(want)
 	case chat.WantHelp:
 		return m.openHelp(), nil
 	case chat.WantKeyTest:

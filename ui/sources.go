@@ -3,8 +3,13 @@ package ui
 import "cairn/ui/chat/attach"
 
 // mentionable are the files that messages may mention, with the sessions, notes and
-// facts of the store.
+// facts of the store, and the resources and prompts of MCP servers.
 func mentionable(d Deps) attach.Files {
+	return attach.Remote{Servers: d.Servers}.With(stored(d))
+}
+
+// stored are the files with the sessions, notes and facts of the store.
+func stored(d Deps) attach.Files {
 	s := attach.Sources{Sessions: d.Sessions, Transcript: d.Transcript}
 	if d.Sessions == nil || d.Transcript == nil {
 		return d.Files

@@ -250,7 +250,7 @@ func chatDeps(d Deps) chat.Deps {
 
 // Init implements [tea.Model].
 func (m Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.chat.Init(), watch(m.ctx, m.deps.Watcher), listen(m.ctx, m.deps.Told)}
+	cmds := []tea.Cmd{m.chat.Init(), watch(m.ctx, m.deps.Watcher), listen(m.ctx, m.deps.Told), hear(m.ctx, m.deps.Servers)}
 	if m.front == frontPicker {
 		cmds = append(cmds, func() tea.Msg { return pickMsg{} })
 	}
@@ -357,6 +357,8 @@ func (m Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case toldMsg:
 		m.chat = m.chat.Hint(string(msg))
 		return m, listen(m.ctx, m.deps.Told)
+	case askedMsg:
+		return m.asked(msg.question)
 	case pickMsg:
 		return m.want(chat.Intent{Kind: chat.WantSessions})
 	}

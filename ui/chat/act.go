@@ -33,12 +33,14 @@ func (m Model) Command(text string, fill bool) (Model, tea.Cmd, Intent) {
 	before, was := m.draft.version, m.box
 	var cmd tea.Cmd
 	var want Intent
-	switch p := ParseSlash(text); {
+	switch p := m.deps.Parse(text); {
 	case fill && was.Blank():
 		m.box = m.box.SetText(text)
 		m.draft.version++
 	case fill:
 		m.notice = "something is written already; send it or clear it, then type " + text
+	case p.Call != nil:
+		m, cmd, want = m.calls(p)
 	case p.Name == "":
 		m.notice = "there is no command " + text
 	case p.Name == "editor": // what is in the box is what it is for

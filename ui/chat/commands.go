@@ -105,7 +105,7 @@ func (m Model) carryOut(p Parsed) (Model, tea.Cmd) {
 func elsewhere(name string) (kind IntentKind, ok bool) {
 	kind, ok = map[string]IntentKind{
 		"new": WantNew, "sessions": WantSessions, "inbox": WantInbox, "facts": WantFacts, "notes": WantNotes, "runs": WantRuns,
-		"permissions": WantPermissions, "usage": WantUsage, "help": WantHelp, "quit": WantQuit, "redraw": WantRedraw,
+		"permissions": WantPermissions, "usage": WantUsage, "mcp": WantServers, "help": WantHelp, "quit": WantQuit, "redraw": WantRedraw,
 	}[name]
 	return kind, ok
 }

@@ -57,7 +57,10 @@ func (m Model) writeDo(action string) (next Model, cmd tea.Cmd, want Intent, don
 			m.notice = "nothing here unfolds: no folded paste is at the caret, or it is too large for the box; the editor takes any"
 		}
 	case actComplete:
-		m = m.complete()
+		was := m.box
+		if m = m.complete(); m.box.Same(was) {
+			m, cmd = m.completeCall()
+		}
 	case actSide:
 		m, cmd = m.toggleSide()
 	case actCopy:

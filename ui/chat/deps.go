@@ -234,6 +234,10 @@ const (
 	WantMouse
 	// WantNotify has notifications turned on or off.
 	WantNotify
+	// WantServers is the list of MCP servers.
+	WantServers
+	// WantArguments asks for what Call needs and was not given.
+	WantArguments
 )
 
 // Intent is what a chat wants of the root, which acts on it in the same call.
@@ -246,4 +250,6 @@ type Intent struct {
 	Say string
 	// Open is the session that [WantOpen] is about.
 	Open Open
+	// Call is the prompt that [WantArguments] is about.
+	Call *attach.Call
 }

@@ -143,6 +143,8 @@ func intentOf(action string) IntentKind {
 		return WantRuns
 	case actRules:
 		return WantPermissions
+	case actServers:
+		return WantServers
 	case actMouse:
 		return WantMouse
 	case actNotify:
@@ -286,13 +288,23 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 	if next, cmd, ok := m.behindReturned(); ok {
 		return next, cmd, Intent{}
 	}
-	p := ParseSlash(m.box.Text())
+	p := m.deps.Parse(m.box.Text())
 	switch {
 	case p.Typed != "" && p.Name == "":
 		m.notice = "/" + render.SafeLine(p.Typed) + " is no command; the nearest is /" + p.Nearest + ". A space before the slash sends it as text"
 		return m, nil, Intent{}
 	case p.Name != "":
 		return m.command(p)
+	}
+	return m.deliver(p)
+}
+
+// deliver sends the message in the box, which p is.
+func (m Model) deliver(p Parsed) (Model, tea.Cmd, Intent) {
+	if next, want, done := m.call(p); done {
+		return next, nil, want
+	}
+	switch {
 	case m.asks(): // what was typed when it came is no message yet
 		return m, nil, Intent{}
 	case m.own.gone:
@@ -384,7 +396,7 @@ func (m Model) complete() Model {
 	if next, ok := m.requote(); ok {
 		return next
 	}
-	found := completions(m.box.Text())
+	found := m.completions(m.box.Text())
 	if len(found) == 0 {
 		return m
 	}

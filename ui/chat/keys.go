@@ -45,6 +45,7 @@ const (
 	actDecide   = "chat.decide"
 	actRuns     = "chat.runs"
 	actRules    = "chat.permissions"
+	actServers  = "chat.servers"
 	actUsed     = "chat.used"
 	actTree     = "chat.branches"
 	actPalette  = "chat.palette"
@@ -147,6 +148,7 @@ func (m Model) ownKeys() []render.Binding {
 		b(actMemory, "memory", "Going places", 3, "", "ctrl+x f"),
 		b(actRuns, "runs", "Going places", 0, "", "ctrl+x r"),
 		b(actRules, "permissions", "Going places", 0, "", "ctrl+x p"),
+		b(actServers, "MCP servers", "Going places", 0, "", "ctrl+x M"),
 		b(actUsed, "used in the answer", "Going places", 0, "", "ctrl+x i"),
 		b(actModel, "model", "Going places", 7, "", "ctrl+l", "ctrl+x m"),
 		b(actResult, "tool result", "Going places", 0, "", "ctrl+x v"),

@@ -3,6 +3,8 @@ package chat
 import (
 	"sort"
 	"strings"
+
+	"cairn/ui/chat/attach"
 )
 
 // Slash is a command of the text box.
@@ -58,6 +60,7 @@ func Slashes() []Slash {
 		{Name: "steer", Arg: "TEXT", Help: "stop the answer, keep its text, and send this now"},
 		{Name: "runs", Help: "list the runs: what goes on, waits or is unfinished"},
 		{Name: "todos", Other: []string{"todo", "plan"}, Help: "show the last list of what is to be done"},
+		{Name: "mcp", Other: []string{"servers"}, Help: "show the MCP servers and what they offer"},
 		{Name: "tools", Help: "list the tools, and which of them ask"},
 		{Name: "permissions", Other: []string{"approvals", "rules"}, Help: "show and revoke what may run without asking"},
 		{Name: "approve", Other: []string{"decide"}, Help: "decide what waits"},
@@ -83,6 +86,10 @@ type Parsed struct {
 	Nearest string
 	// Typed is the command's name as typed.
 	Typed string
+	// Call is the prompt of an MCP server that the message calls, nil if it calls none;
+	// Wrong is a sentence about what is wrong with the call. See [Deps.Parse].
+	Call  *attach.Call
+	Wrong string
 }
 
 // ParseSlash tells a command from a message. A leading space or a doubled

@@ -37,7 +37,7 @@ func (m Model) steerNow() (Model, tea.Cmd) {
 		m.draft.queue = slices.Delete(slices.Clone(m.draft.queue), 0, 1)
 		return m.steer(text)
 	}
-	p := ParseSlash(m.box.Text())
+	p := m.deps.Parse(m.box.Text())
 	if p.Typed != "" {
 		m.notice = "/" + render.SafeLine(p.Typed) + " is for enter; a space before the slash sends it as text"
 		return m, nil

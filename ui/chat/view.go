@@ -315,7 +315,7 @@ func (m Model) hints() string {
 	case m.lists():
 		parts = m.listHints()
 	case m.box.Starts("/") && !m.box.Starts("//"):
-		found := matching(m.box.Text())
+		found := m.matching(m.box.Text())
 		if len(found) == 0 {
 			return render.Truncate(" "+p.Muted.On("no command begins so; a space before the slash sends it as text"), m.width, m.deps.Theme.Ornaments.Ellipsis)
 		}

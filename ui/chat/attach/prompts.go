@@ -56,7 +56,7 @@ func (c Call) With(given map[string]string) string {
 	text := "/" + c.Name()
 	for _, a := range c.Prompt.Arguments {
 		if v, ok := given[a.Name]; ok && v != "" {
-			text += " " + typable(a.Name) + "=" + quoted(v)
+			text += " " + typable(a.Name) + "=" + Quoted(v)
 		}
 	}
 	return text
@@ -75,8 +75,8 @@ func (c Call) Arg() string {
 	return strings.Join(words, " ")
 }
 
-// quoted is a value as [argWords] reads it.
-func quoted(v string) string {
+// Quoted is a value as [argWords] reads it.
+func Quoted(v string) string {
 	if v != "" && !strings.ContainsFunc(v, unicode.IsSpace) && !strings.ContainsAny(v, `"\`) {
 		return v
 	}
@@ -320,3 +320,30 @@ func (f Files) filled(c Call, messages []harness.Message) ([]harness.Part, error
 
 // promptMax bounds the text of a prompt, in bytes.
 const promptMax = 256 << 10
+
+// Typing is the argument whose value stands at the end of a call, and what is typed
+// of it; empty if it is none.
+func (c Call) Typing(text string) (argument, typed string) {
+	at := strings.LastIndexFunc(text, unicode.IsSpace)
+	if at < 0 || strings.ContainsRune(text[at:], '"') {
+		return "", ""
+	}
+	typed = text[at+1:]
+	if name, value, ok := strings.Cut(typed, "="); ok {
+		for _, a := range c.Prompt.Arguments {
+			if typable(a.Name) == name {
+				return a.Name, value
+			}
+		}
+	}
+	before, err := c.arguments(strings.TrimSpace(strings.TrimPrefix(text[:at], "/"+c.Name())))
+	if err != nil {
+		return "", ""
+	}
+	for _, a := range c.Prompt.Arguments {
+		if _, ok := before[a.Name]; !ok {
+			return a.Name, typed
+		}
+	}
+	return "", ""
+}

@@ -140,6 +140,9 @@ func (d *DB) checkContents(ctx context.Context, r *Report) error {
 	if err == nil {
 		err = d.checkPostings(ctx, r)
 	}
+	if err == nil {
+		err = d.checkVectors(ctx, r)
+	}
 	return r.note(err)
 }
 

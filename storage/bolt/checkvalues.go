@@ -48,8 +48,8 @@ func (w *walker) step(t *tx) (done bool, err error) {
 				return false, err
 			}
 			w.after[len(w.path)] = bytes.Clone(key)
-			if value == nil && len(w.path) == 0 && string(key) == "postings" {
-				continue // see checkPostings
+			if value == nil && len(w.path) == 0 && (string(key) == "postings" || string(key) == vectorsName) {
+				continue // see checkPostings and checkVectors
 			}
 			if value == nil {
 				w.path, w.after = append(w.path, string(key)), append(w.after, nil)

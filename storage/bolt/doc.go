@@ -36,6 +36,8 @@
 //	inbox/book                  how many there are and ever were
 //	limits/<provider>/<model>   what refusals taught about the model
 //	spending/<n>                money held for calls; made when some is held first
+//	vectors/                    what a model made of the texts, if one is configured;
+//	                            see vectors.go
 //
 // What is listed twice is listed so that a key that vanished through damage is
 // noticed: a session is in sessions/ and in where/, its info names its place in

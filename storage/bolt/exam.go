@@ -80,6 +80,9 @@ func (d *DB) stages(e *exam) []func(context.Context) error {
 func (d *DB) examineIndex(ctx context.Context, found Report) error {
 	known := len(found.Problems)
 	err := d.checkPostings(ctx, &found)
+	if err == nil {
+		err = d.checkVectors(ctx, &found)
+	}
 	for _, p := range found.Problems[known:] {
 		d.log.Warn("a part of the search index is wrong", slog.String("problem", p))
 	}

@@ -120,6 +120,9 @@ func (x *purger) run(ctx context.Context, t *tx, ids []harness.SessionID) error 
 	if err := (tray{t}).leave(x.gone); err != nil {
 		return err
 	}
+	if err := t.forgetVectors(x.gone); err != nil {
+		return err
+	}
 	return t.forgetPostings(x.gone)
 }
 

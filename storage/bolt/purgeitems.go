@@ -151,6 +151,9 @@ func (v shelf[T]) purgeItem(t *tx, trash bucket, id string) error {
 		return err
 	}
 	*v.count(c)--
+	if err := t.forgetItemVectors(id); err != nil {
+		return err
+	}
 	where, err := t.root("where")
 	if err != nil {
 		return err

@@ -178,6 +178,9 @@ func (d *DB) fillFrom(ctx context.Context, from *DB, f format, r *Rebuilt) error
 		}
 	}
 	if err == nil {
+		err = d.copyVectors(ctx, from)
+	}
+	if err == nil {
 		err = d.copySessions(ctx, from)
 	}
 	if err != nil {

@@ -301,6 +301,7 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 			return harness.Session{ID: harness.SessionID(harness.NewID()), Dir: c.Session.Dir}
 		},
 		Mouse:     ui.MouseUse{Off: !c.Mouse, NoWheel: !c.Setup.Config.MouseUse.Wheel, NoSelect: !c.Setup.Config.MouseUse.Select, Copy: c.Setup.Config.MouseUse.Copy},
+		Inline:    c.Setup.Config.Inline(),
 		Notify:    ui.NotifyUse{How: string(c.Setup.Config.Notify), After: c.Setup.Config.NotifyAfter},
 		HelpNotes: c.Places(),
 		Theme:     func(dark bool) *themes.Theme { return c.Design.Theme(dark, c.Look) },
@@ -406,7 +407,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 	}
 	in, out := os.Stdin, os.Stdout
 	deps := p.deps(c, engine)
-	s, err := screen.Open(in, out, screen.Options{Mouse: deps.Mouse.Mode(), Log: c.Setup.Log, Getenv: c.Setup.Getenv, Now: c.Setup.Now})
+	s, err := screen.Open(in, out, screen.Options{Inline: deps.Inline, Mouse: deps.Mouse.Mode(), Log: c.Setup.Log, Getenv: c.Setup.Getenv, Now: c.Setup.Now})
 	if errors.Is(err, screen.ErrDumb) || errors.Is(err, screen.ErrNotTerminal) {
 		return exit, fmt.Errorf("%w; use --plain, or cairn -p for one answer", err)
 	}

@@ -10,10 +10,12 @@ import (
 
 // resize tells everybody the size.
 func (m Model) resize(msg tea.WindowSizeMsg) (tea.Model, tea.Cmd) {
+	was := m.size
 	m.size = size{msg.Width, msg.Height}
 	var cmds []tea.Cmd
 	var cmd tea.Cmd
 	m.chat, cmd = m.chat.Resize(msg.Width, msg.Height)
+	m = m.rewrapped(msg, was)
 	cmds = append(cmds, cmd)
 	m.parked = slices.Clone(m.parked)
 	for i := range m.parked {
@@ -84,6 +86,9 @@ func (m Model) paste(text string) (tea.Model, tea.Cmd) {
 
 // View implements [tea.Model].
 func (m Model) View() string {
+	if m.flows() {
+		return m.chat.RegionView()
+	}
 	view := m.drawn()
 	if sel := m.term.mouse.sel; sel.on || m.term.mouse.held {
 		view = sel.over(view)
@@ -119,6 +124,9 @@ func (m Model) Cursor() (x, y int, visible bool) {
 		return m.lists.browser.Cursor()
 	case m.front == frontRuns:
 		return m.lists.runs.Cursor()
+	}
+	if m.flows() {
+		return m.chat.RegionCursor()
 	}
 	return m.chat.Cursor()
 }

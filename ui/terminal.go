@@ -24,6 +24,7 @@ type terminal struct {
 	notified string
 	turns    []turnSeen
 	mouse    pointer
+	inline   inline
 	// browse opens an address on its display, nil where that cannot be.
 	browse func(ctx context.Context, address string) error
 }

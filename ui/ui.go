@@ -113,6 +113,9 @@ type Deps struct {
 	// Notices are said once, below the conversation. Told brings more of them.
 	Notices []string
 	Told    <-chan string
+	// Inline leaves the alternate screen to what is opened over a chat: the
+	// conversation goes into the terminal's own scrollback.
+	Inline bool
 	// Mouse says what the mouse does, Notify how a person who looks elsewhere is
 	// told of turns.
 	Mouse  MouseUse
@@ -186,6 +189,7 @@ type Exit struct {
 func New(ctx context.Context, d Deps) Model {
 	m := Model{ctx: ctx, deps: d}
 	m.term.mouse.use, m.term.browse = d.Mouse, localOpener(d.Getenv)
+	m.term.inline.out = &screen.Above{}
 	m.look = newLook(d, true)
 	var remote runs.Remote
 	var away picker.Runs
@@ -304,6 +308,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if ok {
 		var told tea.Cmd
 		now, told = now.watchTurns()
+		now = now.give()
 		next, cmd = now, tea.Batch(cmd, told)
 	}
 	if !ok || !m.covered() || now.covered() {

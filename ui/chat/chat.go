@@ -109,6 +109,7 @@ type Model struct {
 	sel               selecting
 	img               imaging
 
+	given   given                          // to the terminal for good
 	results map[string]*harness.ToolResult // by call id; only ever added to
 	laid    *layouts
 }

@@ -65,12 +65,28 @@ func (d desk) live() []string {
 		return nil
 	}
 	d = d.within(l.fold)
-	paints, o := d.l.theme.Paints, d.l.theme.Ornaments
-	word := "writing"
-	if l.mark != "" {
-		word = l.mark
+	out := d.liveHead(len(d.m.pages.items), true)
+	if l.n > 0 {
+		if d.l.thinking && len(l.thinking) > 0 {
+			out = append(out, "")
+		}
+		out = append(out, l.text.Lines(d.l.width)...)
 	}
-	n := len(d.m.pages.items)
+	return out
+}
+
+// liveHead is what stands above the streamed text, the live block being item n:
+// whose it is, whether it is being written, and what was thought.
+func (d desk) liveHead(n int, writing bool) []string {
+	l := d.m.turn.live
+	paints, o := d.l.theme.Paints, d.l.theme.Ornaments
+	word := ""
+	switch {
+	case l.mark != "":
+		word = l.mark
+	case writing:
+		word = "writing"
+	}
 	out := []string{""}
 	if d.goesOn() {
 		out[0] = d.signAbove(n)
@@ -85,12 +101,6 @@ func (d desk) live() []string {
 		out = append(out, l.thought.Lines(d.l.width)...)
 	default:
 		out = append(out, d.fit(paints.Muted.On(o.Closed+" thinking")))
-	}
-	if l.n > 0 {
-		if d.l.thinking && len(l.thinking) > 0 {
-			out = append(out, "")
-		}
-		out = append(out, l.text.Lines(d.l.width)...)
 	}
 	return out
 }

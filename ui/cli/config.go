@@ -155,6 +155,7 @@ func settings() []setting {
 		{key: keyNotifyAfter, def: defaultNotifyAfter.String()},
 		{key: "plain", env: "ACCESSIBLE", def: "false", bool: true},
 		{key: "ascii", env: "CAIRN_ASCII", def: "false", bool: true},
+		{key: keyInline, env: "CAIRN_INLINE", def: "false", bool: true},
 		{key: "no_memory", def: "false", bool: true},
 		{key: "welcome", env: "CAIRN_WELCOME", def: "true", bool: true},
 		{key: keyDistill, env: "CAIRN_DISTILL", def: string(distill.Ask)},

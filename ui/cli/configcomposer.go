@@ -6,6 +6,7 @@ import "strconv"
 const (
 	keyFoldPastes = "chat.fold_pastes"
 	keySidePanel  = "chat.side_panel"
+	keyInline     = "inline"
 )
 
 // switches adds the switches of the chat that are set to those of the file.
@@ -25,3 +26,7 @@ func (c Config) KeepPastes() bool { return c.values[keyFoldPastes].Value == "fal
 
 // SidePanel says that the panel is shown beside the conversation where there is room.
 func (c Config) SidePanel() bool { return c.values[keySidePanel].Value == "true" }
+
+// Inline says that the conversation goes into the terminal's own scrollback instead
+// of the alternate screen.
+func (c Config) Inline() bool { return c.values[keyInline].Value == "true" }

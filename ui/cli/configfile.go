@@ -31,6 +31,7 @@ type file struct {
 	NotifyAfter *string                `toml:"notify_after"`
 	NoMemory    *bool                  `toml:"no_memory"`
 	ASCII       *bool                  `toml:"ascii"`
+	Inline      *bool                  `toml:"inline"`
 	Welcome     *bool                  `toml:"welcome"`
 	Dir         *string                `toml:"dir"`
 	Providers   map[string]Provider    `toml:"providers"`
@@ -165,7 +166,7 @@ func (f file) plainValues() map[string]string {
 			plain[key] = *v
 		}
 	}
-	for key, v := range map[string]*bool{"plain": f.Plain, "ascii": f.ASCII, "no_memory": f.NoMemory, "welcome": f.Welcome} {
+	for key, v := range map[string]*bool{"plain": f.Plain, "ascii": f.ASCII, keyInline: f.Inline, "no_memory": f.NoMemory, "welcome": f.Welcome} {
 		if v != nil {
 			plain[key] = strconv.FormatBool(*v)
 		}

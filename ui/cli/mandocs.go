@@ -12,6 +12,7 @@ func configDocs() []keyDoc {
 		{"fallback", "list", "models that stand in for one that fails, in order"},
 		{"theme", "text", "the name of a theme, or auto, which follows the terminal's background; see: cairn themes"},
 		{"ascii", "true or false", "draw ornaments in ASCII"},
+		{keyInline, "true or false", "write the conversation into the terminal's own scrollback"},
 		{"plain", "true or false", "open the linear chat, for screen readers"},
 		{"welcome", "true or false", "let the very first start tell what was found"},
 		{"mouse", "true or false", "use the mouse; false leaves it to the terminal"},

@@ -121,6 +121,7 @@ func (a *app) chatFlags(f *pflag.FlagSet) {
 	f.String("theme", "", "use the theme `NAME` (CAIRN_THEME)")
 	f.Bool("plain", false, "linear output for screen readers (ACCESSIBLE=1)")
 	f.Bool("ascii", false, "draw with ASCII alone (CAIRN_ASCII); so it is where the locale is not UTF-8")
+	f.Bool(keyInline, false, "write the conversation into the terminal's own scrollback (CAIRN_INLINE)")
 	f.BoolVar(&a.flags.noMouse, "no-mouse", false, "leave the mouse to the terminal")
 }
 
@@ -142,7 +143,7 @@ func (a *app) given(cmd *cobra.Command) error {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		key := strings.ReplaceAll(f.Name, "-", "_")
 		switch f.Name {
-		case "dir", "model", "system", "system-file", "theme", "plain", "ascii", "no-memory":
+		case "dir", "model", "system", "system-file", "theme", "plain", "ascii", keyInline, "no-memory":
 			a.flags.values[key] = f.Value.String()
 		case distillFlag:
 			a.flags.values[keyDistill] = f.Value.String()

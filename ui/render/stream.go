@@ -148,6 +148,15 @@ func (s *Stream) Lines(width int) []string {
 	return s.lines
 }
 
+// Fixed is how many of the lines that Lines gave last stay as they are, whatever is
+// appended; but for a link whose address comes below all that is linked to it.
+func (s *Stream) Fixed() int {
+	if s.finished {
+		return len(s.lines)
+	}
+	return min(s.nStable+s.kept, len(s.lines))
+}
+
 // advance brings the lines up to date with the text.
 func (s *Stream) advance() {
 	s.lines = s.lines[:s.nStable+s.kept]

@@ -74,15 +74,16 @@ type outcome struct {
 // gather runs calls and stores each result as it comes. It waits for all of
 // them, so that none runs on behind the turn's back, and returns what failed.
 func (t *Turn) gather(ctx context.Context, calls []prepared) error {
-	outcomes := make(chan outcome)
+	outcomes, far := make(chan outcome), newProgress()
 	for _, p := range calls {
+		p.given.Progress = func(now harness.Progress) { far.report(p.call.ID, now) }
 		go func() { outcomes <- t.run(ctx, p) }()
 	}
 	var errs []error
 	var broken *outcome
 	var violated error
 	for range calls {
-		o := <-outcomes
+		o := t.next(outcomes, far, calls)
 		if violated == nil {
 			violated = o.violation
 		}

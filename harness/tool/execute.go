@@ -128,6 +128,10 @@ func (o outcome) result(ctx context.Context, timeout time.Duration) (r harness.T
 		return stopped(ctx, timeout), false
 	default:
 		text := oneLine(o.err.Error())
+		var f failureError
+		if errors.As(o.err, &f) && strings.TrimSpace(f.text) != "" {
+			text = f.text
+		}
 		if text == "" {
 			text = "the tool failed without saying why"
 		}

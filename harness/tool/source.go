@@ -86,3 +86,12 @@ func (s *Set) put(tools []entry) {
 		s.index[e.tool.Name] = i
 	}
 }
+
+// failureError is a failed result, as the model is to read it.
+type failureError struct{ text string }
+
+func (e failureError) Error() string { return e.text }
+
+// Failure is an error whose text becomes the failed result as it is, with its lines:
+// for a tool that had its work done elsewhere, where it failed.
+func Failure(text string) error { return failureError{text} }

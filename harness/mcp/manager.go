@@ -1,9 +1,20 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
 	"time"
+	"weak"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cairn/harness"
 	"cairn/harness/tool"
@@ -31,60 +42,437 @@ type Options struct {
 
 var _ harness.Servers = (*Manager)(nil)
 
+const (
+	// group is that of the servers' tools in a set.
+	group = "mcp"
+	// closing bounds Close.
+	closing = time.Second
+)
+
 // Manager holds the connections to the MCP servers of a process. Its methods are safe
 // for concurrent use.
 type Manager struct {
 	o Options
+	// links are in the order of their names.
+	links     []*link
+	questions chan harness.ServerQuestion
+	// ctx ends when the manager is closed.
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu      sync.Mutex
+	started bool
+	closed  bool
+	changed chan struct{}
+
+	// tooling is held while the tools of sets change, so that the last change counts.
+	tooling sync.Mutex
+	// sets are not held here: what nobody uses any more needs no tools.
+	sets []weak.Pointer[tool.Set]
+	// clashes says of each server which of its tools have names that are taken.
+	clashes map[string][]string
+	// shown are the tools of each server that are in the sets.
+	shown map[string][]harness.ServerTool
 }
 
 // New returns a manager of servers, none of which is connected yet: see
 // [Manager.Start].
-func New(o Options) (*Manager, error) { return &Manager{o: o}, nil }
+func New(o Options) (*Manager, error) {
+	o.Environ, o.Name = orElse(o.Environ, os.Environ), cmp.Or(o.Name, "cairn")
+	o.Now = orElse(o.Now, time.Now)
+	m := &Manager{
+		o: o, questions: make(chan harness.ServerQuestion), changed: make(chan struct{}),
+		clashes: map[string][]string{}, shown: map[string][]harness.ServerTool{},
+	}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	servers := slices.Clone(o.Servers)
+	slices.SortStableFunc(servers, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
+	for i, s := range servers {
+		if err := Check(s); err != nil {
+			return nil, err
+		}
+		if i > 0 && strings.EqualFold(servers[i-1].Name, s.Name) {
+			return nil, fmt.Errorf("MCP server %.40q: %w: there are two of this name", s.Name, ErrConfig)
+		}
+		m.links = append(m.links, newLink(m, s))
+	}
+	return m, nil
+}
+
+// orElse is a function, or another one where there is none.
+func orElse[F func() []string | func() time.Time](f, otherwise F) F {
+	if f == nil {
+		return otherwise
+	}
+	return f
+}
+
+func (m *Manager) now() time.Time { return m.o.Now() }
 
 // Start connects to all servers that are not off, in the background, and returns at
 // once. A second call does nothing. The connections outlive ctx; [Manager.Close] ends
 // them.
-func (m *Manager) Start(ctx context.Context) {}
+func (m *Manager) Start(context.Context) {
+	m.mu.Lock()
+	started := m.started
+	m.started = true
+	m.mu.Unlock()
+	if started {
+		return
+	}
+	for _, l := range m.links {
+		l.mu.Lock()
+		if l.on && l.live == nil && m.ctx.Err() == nil {
+			l.connect()
+		}
+		l.mu.Unlock()
+	}
+}
 
-// Ready waits until each server that is not off is ready or failed, or ctx ends.
-func (m *Manager) Ready(ctx context.Context) error { return nil }
+// Ready waits until each server that is not off is ready or failed, or ctx ends. It
+// starts what was not.
+func (m *Manager) Ready(ctx context.Context) error {
+	m.Start(ctx)
+	for {
+		changed := m.Changed()
+		if !slices.ContainsFunc(m.links, (*link).connecting) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-m.ctx.Done():
+			return harness.ErrClosed
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the MCP servers: %w", ctx.Err())
+		}
+	}
+}
+
+// connecting reports whether it is not known yet how a server is.
+func (l *link) connecting() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state == harness.ServerConnecting
+}
 
 // Attach gives a set the tools of the servers, now and after each change. It may be
-// called for several sets.
-func (m *Manager) Attach(set *tool.Set) {}
+// called for several sets, and holds none of them.
+func (m *Manager) Attach(set *tool.Set) {
+	m.tooling.Lock()
+	if !slices.ContainsFunc(m.sets, func(p weak.Pointer[tool.Set]) bool { return p.Value() == set }) {
+		m.sets = append(m.sets, weak.Make(set))
+	}
+	m.tooling.Unlock()
+	m.retool()
+}
+
+// retool gives all sets the tools of now.
+func (m *Manager) retool() {
+	m.tooling.Lock()
+	var tools []tool.Tool
+	var owners []*link
+	offers := make([]offer, len(m.links))
+	shown := map[string][]harness.ServerTool{}
+	clashes := map[string][]string{}
+	taken := map[string]string{}
+	for i, l := range m.links {
+		var changed func(offered) bool
+		offers[i], changed = l.now()
+		clashes[l.c.Name] = slices.Clone(offers[i].refused)
+		for _, o := range offers[i].tools {
+			if by, ok := taken[o.name]; ok {
+				clashes[l.c.Name] = append(clashes[l.c.Name], fmt.Sprintf(
+					"The tool %s is left out: the MCP server %s has one that the model knows as %s, too; give one of the servers another prefix.", line(o.remote), by, o.name))
+				continue
+			}
+			taken[o.name] = l.c.Name
+			tools, owners = append(tools, l.tool(o)), append(owners, l)
+			shown[l.c.Name] = append(shown[l.c.Name], harness.ServerTool{
+				Name: o.name, Remote: line(o.remote), Title: o.title, Help: o.help, Changed: changed(o),
+			})
+		}
+	}
+	m.sets = slices.DeleteFunc(m.sets, func(p weak.Pointer[tool.Set]) bool { return p.Value() == nil })
+	for _, p := range m.sets {
+		set := p.Value()
+		if set == nil {
+			continue
+		}
+		for i, err := range set.Group(group, tools) {
+			name := owners[i].c.Name
+			text := refusedBy(tools[i], err)
+			if !slices.Contains(clashes[name], text) {
+				clashes[name] = append(clashes[name], text)
+			}
+			shown[name] = slices.DeleteFunc(shown[name], func(t harness.ServerTool) bool { return t.Name == tools[i].Name })
+		}
+	}
+	for _, texts := range clashes {
+		slices.Sort(texts)
+	}
+	m.mu.Lock()
+	m.shown, m.clashes = shown, clashes
+	m.mu.Unlock()
+	m.tooling.Unlock()
+	m.publish()
+}
+
+// refusedBy says why a set does not take a tool.
+func refusedBy(t tool.Tool, err error) string {
+	if errors.Is(err, tool.ErrDuplicate) {
+		return fmt.Sprintf("The tool %s is left out: there is a tool of this name that is no server's; give the server another prefix.", t.Name)
+	}
+	return fmt.Sprintf("The tool %s is left out: %s.", t.Name, line(err.Error()))
+}
+
+// now is what a server offers at the moment, nothing if it is off, and whether a tool
+// of it is another than at first.
+func (l *link) now() (offer, func(offered) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	never := func(offered) bool { return false }
+	if !l.on {
+		return offer{}, never
+	}
+	first := make(map[string]string, len(l.first))
+	for name, t := range l.first {
+		first[name] = t.digest
+	}
+	return l.offer, func(o offered) bool { return first[o.remote] != o.digest }
+}
+
+// publish tells whoever waits that something changed.
+func (m *Manager) publish() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// spawn does something that Close waits for, if it is not too late for that.
+func (m *Manager) spawn(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		go f()
+		return
+	}
+	m.work.Go(f)
+}
 
 // Close ends all connections at once and what was started for them, within a second.
 // Later calls of tools fail.
-func (m *Manager) Close(ctx context.Context) error { return nil }
+func (m *Manager) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, closing)
+	defer cancel()
+	m.cancel()
+	for _, l := range m.links {
+		l.mu.Lock()
+		end := l.part(harness.ErrClosed)
+		l.mu.Unlock()
+		m.spawn(end)
+	}
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	done := make(chan struct{})
+	go func() { m.work.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("end the MCP servers: some did not end in time: %w", ctx.Err())
+	}
+}
 
 // List implements [harness.Servers].
-func (m *Manager) List() []harness.ServerStatus { return nil }
+func (m *Manager) List() []harness.ServerStatus {
+	all := make([]harness.ServerStatus, 0, len(m.links))
+	for _, l := range m.links {
+		s := l.status()
+		m.mu.Lock()
+		s.Tools = append(s.Tools, m.shown[s.Name]...)
+		s.Refused = slices.Clone(m.clashes[s.Name])
+		m.mu.Unlock()
+		all = append(all, s)
+	}
+	return all
+}
 
 // Changed implements [harness.Servers].
-func (m *Manager) Changed() <-chan struct{} { return nil }
+func (m *Manager) Changed() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.changed
+}
+
+// link finds a server.
+func (m *Manager) link(name string) (*link, error) {
+	for _, l := range m.links {
+		if l.c.Name == name {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("MCP server %.40q: %w", name, harness.ErrNotFound)
+}
+
+// ask asks something of a server, once more over a new connection if the server cannot
+// have had it.
+func (m *Manager) ask(ctx context.Context, server string, ask func(ctx context.Context, v *live) error) error {
+	l, err := m.link(server)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.timeout())
+	defer cancel()
+	for again := false; ; again = true {
+		v, err := l.get(ctx)
+		if err != nil {
+			return l.wrong(err)
+		}
+		err = v.do(ctx, func(ctx context.Context) error { return ask(ctx, v) })
+		if err == nil {
+			l.went()
+			return nil
+		}
+		// All that is asked here only reads.
+		if !again && ctx.Err() == nil && !answered(err) && !isPermanent(err) && !tooLong(err) {
+			l.drop(v, err)
+			continue
+		}
+		return l.wrong(err)
+	}
+}
+
+// wrong is an error of a server for a screen. It can be told from others as far as
+// somebody acts on it.
+func (l *link) wrong(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, harness.ErrClosed) {
+		return fmt.Errorf("MCP server %s: %w", l.c.Name, err)
+	}
+	if unknownThing(err) {
+		return fmt.Errorf("MCP server %s: %s: %w", l.c.Name, l.explain(err), harness.ErrNotFound)
+	}
+	return fmt.Errorf("MCP server %s: %w", l.c.Name, sentence(l.explain(err)))
+}
 
 // Prompt implements [harness.Servers].
 func (m *Manager) Prompt(ctx context.Context, server, prompt string, arguments map[string]string) ([]harness.Message, error) {
-	return nil, harness.ErrNotFound
+	var out []harness.Message
+	err := m.ask(ctx, server, func(ctx context.Context, v *live) error {
+		r, err := v.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: prompt, Arguments: arguments})
+		if err != nil {
+			return err
+		}
+		out = nil
+		for _, msg := range r.Messages {
+			if made, ok := message(msg); ok {
+				out = append(out, made)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		if l, bad := m.link(server); bad == nil && errors.Is(err, harness.ErrNotFound) && l.hasPrompt(prompt) {
+			err = sentence(strings.TrimSuffix(err.Error(), ": "+harness.ErrNotFound.Error())) // it is there, and refuses the arguments
+		}
+		return nil, fmt.Errorf("prompt %.60q: %w", prompt, err)
+	}
+	return out, nil
+}
+
+func (l *link) hasPrompt(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.offer.prompt(name)
 }
 
 // Read implements [harness.Servers].
 func (m *Manager) Read(ctx context.Context, server, uri string) ([]harness.ServerContent, error) {
-	return nil, harness.ErrNotFound
+	var out []harness.ServerContent
+	err := m.ask(ctx, server, func(ctx context.Context, v *live) error {
+		r, err := v.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+		if err != nil {
+			return err
+		}
+		out = nil
+		for _, c := range r.Contents {
+			if c == nil {
+				continue
+			}
+			at := line(cmp.Or(c.URI, uri))
+			out = append(out, harness.ServerContent{
+				URI: at, Name: line(path.Base(at)), MediaType: line(c.MIMEType), Text: strings.ToValidUTF8(c.Text, "\uFFFD"), Data: c.Blob,
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("resource %.200q: %w", uri, err)
+	}
+	return out, nil
 }
 
 // Complete implements [harness.Servers].
 func (m *Manager) Complete(ctx context.Context, server, of, argument, typed string) ([]string, error) {
-	return nil, harness.ErrNotFound
+	l, err := m.link(server)
+	if err != nil {
+		return nil, err
+	}
+	ref := &sdk.CompleteReference{Type: "ref/resource", URI: of}
+	if l.hasPrompt(of) {
+		ref = &sdk.CompleteReference{Type: "ref/prompt", Name: of}
+	}
+	var out []string
+	err = m.ask(ctx, server, func(ctx context.Context, v *live) error {
+		if r := v.session.InitializeResult(); r == nil || r.Capabilities == nil || r.Capabilities.Completions == nil {
+			return nil
+		}
+		r, err := v.session.Complete(ctx, &sdk.CompleteParams{Ref: ref, Argument: sdk.CompleteParamsArgument{Name: argument, Value: typed}})
+		if err != nil {
+			return err
+		}
+		out = nil
+		for _, value := range r.Completion.Values[:min(len(r.Completion.Values), maxProposals)] {
+			if value != "" && value == line(value) {
+				out = append(out, value)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("complete %.60q: %w", argument, err)
+	}
+	return out, nil
 }
 
+// maxProposals bounds what a server proposes, as the protocol does.
+const maxProposals = 100
+
 // Reconnect implements [harness.Servers].
-func (m *Manager) Reconnect(ctx context.Context, server string) error { return harness.ErrNotFound }
+func (m *Manager) Reconnect(ctx context.Context, server string) error {
+	l, err := m.link(server)
+	if err != nil {
+		return err
+	}
+	if err := l.again(ctx); err != nil {
+		return l.wrong(err)
+	}
+	return nil
+}
 
 // Switch implements [harness.Servers].
 func (m *Manager) Switch(ctx context.Context, server string, on bool) error {
-	return harness.ErrNotFound
+	l, err := m.link(server)
+	if err != nil {
+		return err
+	}
+	if err := l.turn(ctx, on); err != nil {
+		return l.wrong(err)
+	}
+	return nil
 }
 
 // Questions implements [harness.Servers].
-func (m *Manager) Questions() <-chan harness.ServerQuestion { return nil }
+func (m *Manager) Questions() <-chan harness.ServerQuestion { return m.questions }

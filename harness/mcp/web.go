@@ -1,0 +1,187 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// farewell bounds the request that ends a session.
+	farewell = 400 * time.Millisecond
+	// probing bounds the request that finds out whether a server is there.
+	probing = 700 * time.Millisecond
+)
+
+// web carries the requests to a server over HTTP.
+type web struct {
+	at      *url.URL
+	headers map[string]string
+	base    *http.Transport
+	// lost is told that the server is gone.
+	lost func(error)
+}
+
+// newWeb returns the transport to a server over HTTP, and what ends its connections.
+func newWeb(s Server, lost func(error)) (sdk.Transport, func(), error) {
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, nil, permanent(errors.New("its url cannot be read"))
+	}
+	base, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		base = &http.Transport{Proxy: http.ProxyFromEnvironment}
+	}
+	w := &web{at: at, headers: s.Headers, base: base.Clone(), lost: lost}
+	return &sdk.StreamableClientTransport{
+		Endpoint:     s.URL,
+		HTTPClient:   &http.Client{Transport: w, CheckRedirect: w.redirect},
+		MaxEventSize: MaxMessage,
+	}, w.base.CloseIdleConnections, nil
+}
+
+// redirect follows to the same host only, and never with another method: neither
+// headers nor calls are for others.
+func (w *web) redirect(r *http.Request, via []*http.Request) error {
+	switch {
+	case r.Method != via[0].Method || !w.ours(r.URL) || len(via) > 5:
+		if via[0].Method != http.MethodPost {
+			return http.ErrUseLastResponse
+		}
+		return elsewhereError{r.URL.Host}
+	default:
+		return nil
+	}
+}
+
+// ours reports whether an address is of the server: its own host, and no less private
+// than the way there that was configured.
+func (w *web) ours(at *url.URL) bool {
+	if at.Scheme == w.at.Scheme {
+		return at.Host == w.at.Host
+	}
+	return w.at.Scheme == "http" && at.Scheme == "https" && at.Hostname() == w.at.Hostname()
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !w.ours(r.URL) {
+		return nil, elsewhereError{r.URL.Host}
+	}
+	ctx, cancel := r.Context(), context.CancelFunc(func() {})
+	if r.Method == http.MethodDelete {
+		ctx, cancel = context.WithTimeout(ctx, farewell)
+	}
+	sent := r.Clone(ctx)
+	for name, value := range w.headers {
+		sent.Header.Set(name, value)
+	}
+	resp, err := w.base.RoundTrip(sent)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	if why := refusal(r, resp); why != nil {
+		cancel()
+		_ = resp.Body.Close() // nothing of it is read
+		return nil, why
+	}
+	b := &body{ReadCloser: resp.Body, done: cancel, left: -1}
+	if resp.Header.Get("Content-Type") != "" && isStream(resp) {
+		b.broke = func() { w.look(ctx) }
+	} else {
+		b.left = MaxMessage
+	}
+	resp.Body = b
+	return resp, nil
+}
+
+// refusal is the answer to a call that is no message. An unknown session is known by
+// the library, which it tells apart by its number.
+func refusal(r *http.Request, resp *http.Response) error {
+	if r.Method != http.MethodPost {
+		return nil
+	}
+	switch code := resp.StatusCode; {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusMethodNotAllowed:
+		return statusError{code}
+	case code == http.StatusNotFound && r.Header.Get("Mcp-Session-Id") == "":
+		return statusError{code}
+	case code >= http.StatusInternalServerError:
+		return statusError{code}
+	}
+	return nil
+}
+
+func isStream(resp *http.Response) bool {
+	const stream = "text/event-stream"
+	kind := resp.Header.Get("Content-Type")
+	return len(kind) >= len(stream) && kind[:len(stream)] == stream
+}
+
+// look finds out whether the server is still there after a stream of it broke. If it
+// is, the library takes up the stream again; if not, nobody need wait for that.
+func (w *web) look(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probing)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodHead, w.at.String(), nil)
+	if err != nil {
+		return
+	}
+	for name, value := range w.headers {
+		r.Header.Set(name, value)
+	}
+	resp, err := w.base.RoundTrip(r)
+	if err == nil {
+		_ = resp.Body.Close() // that it came is the answer
+		switch resp.StatusCode {
+		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			err = statusError{resp.StatusCode}
+		}
+	}
+	if err != nil {
+		w.lost(fmt.Errorf("the server went away: %w", err))
+	}
+}
+
+// body is an answer of bounded length, or a stream that is looked after when it breaks.
+type body struct {
+	io.ReadCloser
+	done context.CancelFunc
+	// left is how much may come, -1 for any.
+	left  int
+	broke func()
+	told  bool
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left >= 0 && len(p) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.left >= 0 {
+		if n > b.left {
+			return 0, errTooLong
+		}
+		b.left -= n
+	}
+	if err != nil && !errors.Is(err, io.EOF) && b.broke != nil && !b.told {
+		b.told = true
+		go b.broke()
+	}
+	return n, err
+}
+
+func (b *body) Close() error {
+	b.done()
+	return b.ReadCloser.Close()
+}

@@ -37,6 +37,12 @@ type imported struct {
 	// it has no place in the store.
 	Source string
 	Left   []string
+	// Archive, if not nil, is what all this is still to be read from, for each of its
+	// conversations.
+	Archive *importArchive
+	// told counts what is left out of several conversations, to be told at the end;
+	// nil where each says it for itself.
+	told map[string]int
 }
 
 // importLine is one line of the format: exactly one of the two is set.

@@ -19,7 +19,7 @@ import (
 func (a *app) sessionsImport() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
-		Use: "import FILE|DIR|URL|-... | --from DIR|URL [ID...]", Short: "Import conversations from JSON Lines, snapshots, HarnessX or Strands",
+		Use: "import FILE|DIR|URL|-... | --from DIR|URL [ID...]", Short: "Import conversations from snapshots, JSON Lines and other programs",
 		Long: `Import conversations from files, directories and addresses, or from standard input
 with "-". What each holds is found out by its content:
 
@@ -29,9 +29,16 @@ with "-". What each holds is found out by its content:
                    Other keys are an error.
   snapshots        a file, a directory or an address of cairn sessions export
                    --format snapshot, with all branches
+  ChatGPT          the export: its ZIP file, the directory that was unpacked, or
+                   conversations.json; with its pictures and all branches
+  Claude           the same of claude.ai
+  llm              its database, logs.db, of any version
+  crush            its database, crush.db
   HarnessX         a snapshot file of version 1 or 2, or the directory with them
   Strands          the directory with the sessions, such as .agent/sessions, or that
                    of one session
+
+Databases are copied first, and the copy is read: they may be in use.
 
 With --from the arguments are ids, and only these sessions are taken from the
 directory or address. What a session has no place for is told. Everything is read
@@ -93,16 +100,27 @@ func (a *app) importSessions(ctx context.Context, args []string, from string) er
 		return err
 	}
 	for _, c := range list {
-		switch {
-		case len(c.Records) > 0:
-			if err := a.importOne(ctx, st, c); err != nil {
-				return err
-			}
-		case c.Line > 0:
-			a.notice("line %d: session %q has no messages and is not stored", c.Line, c.ID)
-		default:
-			a.notice("session %q has no messages and is not stored", c.ID)
+		if c.Archive != nil {
+			err = a.importAll(ctx, st, c.Archive)
+		} else {
+			err = a.importParsed(ctx, st, c)
 		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// importParsed stores one conversation, unless it is none.
+func (a *app) importParsed(ctx context.Context, st Store, c imported) error {
+	switch {
+	case len(c.Records) > 0:
+		return a.importOne(ctx, st, c)
+	case c.Line > 0:
+		a.notice("line %d: session %q has no messages and is not stored", c.Line, c.ID)
+	default:
+		a.notice("session %q has no messages and is not stored", c.ID)
 	}
 	return nil
 }
@@ -139,6 +157,13 @@ func (a *app) importOne(ctx context.Context, st Store, c imported) error {
 	}
 	if s.Created.IsZero() {
 		s.Created = now
+	}
+	if s.Updated.IsZero() {
+		for _, r := range c.Records {
+			if r.At.After(s.Updated) && !r.At.After(now) {
+				s.Updated = r.At
+			}
+		}
 	}
 	at := s.Created
 	if !s.Updated.IsZero() {
@@ -228,7 +253,13 @@ func (a *app) importLine(c imported, stored harness.Session, existed bool) error
 	if set := c.set(); set != "" && !existed {
 		a.notice("%s: %s set for it, as it was there", r.ID, render.SafeLine(set))
 	}
-	if len(r.Left) > 0 && !existed {
+	switch {
+	case existed:
+	case c.told != nil:
+		for _, what := range r.Left {
+			c.told[what]++
+		}
+	case len(r.Left) > 0:
 		a.notice("%s: left out: %s", r.ID, render.SafeLine(strings.Join(r.Left, "; ")))
 	}
 	return nil

@@ -27,7 +27,12 @@ const (
 	importOwn
 	importHarnessX
 	importStrands
+	importExport
+	importDatabase
 )
+
+// databaseMagic begins every file of SQLite.
+const databaseMagic = "SQLite format 3\x00"
 
 // maxLook is how much of a file is looked at to tell its format, in bytes.
 const maxLook = 1 << 20
@@ -35,8 +40,17 @@ const maxLook = 1 << 20
 // formatOf tells the format of what begins with head. What is none of the others
 // is JSON Lines, whose reader says what is wrong.
 func formatOf(head []byte) importFormat {
+	switch {
+	case bytes.HasPrefix(head, []byte(databaseMagic)):
+		return importDatabase
+	case foreign.IsZIP(head):
+		return importExport
+	}
 	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, []byte("\ufeff"))))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+	switch open, err := dec.Token(); {
+	case err == nil && open == json.Delim('['):
+		return importExport
+	case err != nil || open != json.Delim('{'):
 		return importLines
 	}
 	for {
@@ -51,6 +65,8 @@ func formatOf(head []byte) importFormat {
 			return importHarnessX
 		case "scope", "schemaVersion", "schema_version":
 			return importStrands
+		case "mapping", "current_node", "chat_messages":
+			return importExport
 		case "session", "message", json.Delim('}'):
 			return importLines
 		}
@@ -115,7 +131,10 @@ func (a *app) readImportFile(ctx context.Context, in io.Reader, what, path strin
 		return nil, importFault(what, err)
 	}
 	format := formatOf(head)
-	if format == importLines {
+	switch format {
+	case importExport, importDatabase:
+		return a.archiveFile(ctx, buffered, format, what, path)
+	case importLines:
 		list, err := parseImport(buffered)
 		if errors.As(err, &at) || errors.Is(err, context.Canceled) {
 			return nil, importFault(what, err)
@@ -124,8 +143,7 @@ func (a *app) readImportFile(ctx context.Context, in io.Reader, what, path strin
 			return nil, usage("%s: %w; nothing was imported", what, err)
 		}
 		return list, nil
-	}
-	if format == importStrands {
+	case importStrands:
 		return nil, usage("%s is one snapshot of a Strands session; give the directory of the session", what)
 	}
 	data, err := io.ReadAll(io.LimitReader(buffered, foreign.MaxFile+1))
@@ -202,7 +220,9 @@ func harnessXFile(data []byte, path string) (imported, error) {
 
 func importedForeign(s foreign.Session) (imported, error) {
 	inlineResults(&s.Document)
-	return importedDocument(s.Document, s.Name, s.Source, s.Left)
+	c, err := importedDocument(s.Document, s.Name, s.Source, s.Left)
+	c.Meta.Tags, c.Meta.Pinned, c.Meta.Dir = s.Tags, s.Pinned, s.Dir
+	return c, err
 }
 
 // readPlace reads the sessions with these ids, or all, from a directory or an
@@ -217,19 +237,29 @@ func (a *app) readPlace(ctx context.Context, address string, ids []string) ([]im
 		return nil, importFault(shown, err)
 	}
 	var others []foreign.Session
+	var list []imported
 	if !isAddress(address) {
-		if others, err = foreignSessions(absolute(a.s, expand(a.s, address))); err != nil {
+		dir := absolute(a.s, expand(a.s, address))
+		if others, err = foreignSessions(dir); err != nil {
 			return nil, importFault(address, err)
 		}
+		if len(own)+len(others) == 0 || len(ids) == 0 {
+			if list, err = a.archivesIn(ctx, dir, shown, ids); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if len(own)+len(others) == 0 {
-		return nil, fail(ExitNotFound, "%s has no session that can be read: no snapshot, and nothing of HarnessX or Strands", shown)
+	switch {
+	case len(own)+len(others) > 0:
+	case len(list) > 0:
+		return list, nil
+	default:
+		return nil, fail(ExitNotFound, "%s has no session that can be read: no snapshot, no export of ChatGPT or Claude, and nothing of llm, crush, HarnessX or Strands", shown)
 	}
 	wanted, err := wantedSessions(shown, ids, own, others)
 	if err != nil {
 		return nil, err
 	}
-	var list []imported
 	for _, id := range own {
 		if !wanted(string(id), id) {
 			continue

@@ -11,8 +11,10 @@ import (
 	"cairn/harness/agent"
 	"cairn/harness/attach"
 	"cairn/harness/memory/distill"
+	"cairn/harness/memory/near"
 	"cairn/harness/run"
 	"cairn/harness/snapshot"
+	"cairn/harness/snapshot/foreign"
 	"cairn/themes"
 	"cairn/ui/cli/keyring"
 	"cairn/ui/overlay"
@@ -59,6 +61,9 @@ type Wire struct {
 	// OpenSnapshots opens the place of session snapshots at an address; nil means
 	// [snapshot.Open], which knows directories.
 	OpenSnapshots func(ctx context.Context, address string) (snapshot.Store, error)
+	// OpenDatabase opens the database of another program, to import its
+	// conversations. Nil means that databases cannot be read.
+	OpenDatabase func(ctx context.Context, path string) (foreign.Source, error)
 	// StoreExists reports whether there is a store in a directory; nil means
 	// that there is one if there is something at its StorePath. Commands that
 	// only read make none.
@@ -175,6 +180,10 @@ type Store struct {
 	// Inbox keeps the suggested facts; nil where there are none.
 	Inbox  harness.Inbox
 	Search harness.Searcher
+	// Vectors are what a model made of the texts; nil where none are kept. Meaning is
+	// that model, nil if none is configured.
+	Vectors near.Store
+	Meaning *near.Source
 	// Ledger is the account of model calls, Spending what is held for those under
 	// way; nil where nothing is held.
 	Ledger   harness.Ledger

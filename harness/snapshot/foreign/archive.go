@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"cairn/harness"
-	"cairn/harness/attach"
 )
 
 var _ Source = (*Archive)(nil)
@@ -30,6 +29,8 @@ type Archive struct {
 	files map[string]string
 	// titles are the names that files had before the export.
 	titles map[string]string
+	// others are the names of what else is in it.
+	others []string
 	close  func() error
 }
 
@@ -42,18 +43,23 @@ const (
 	maxTalk = 128 << 20
 	// maxNames bounds how many files an export has.
 	maxNames = 200_000
+	// maxOthers is how many files are named that are not read.
+	maxOthers = 12
 	// maxTitles bounds the list of the names that files had, in bytes.
 	maxTitles = 32 << 20
 )
 
-// fileID finds the id of a file of ChatGPT, such as file-4b or file_4b, in its name
-// and in what points to it: the last one that is there.
+// fileID finds the id of a file of ChatGPT, such as file-4b or file_4b, at the
+// beginning of its name or in what points to it, where it is the last.
 func fileID(text string) string {
-	at := max(strings.LastIndex(text, "file-"), strings.LastIndex(text, "file_"))
-	if at < 0 {
-		return ""
-	}
 	const word = len("file-")
+	text = strings.TrimPrefix(text, "file-service://")
+	at := 0
+	if !strings.HasPrefix(text, "file-") && !strings.HasPrefix(text, "file_") {
+		if at = max(strings.LastIndex(text, "file-"), strings.LastIndex(text, "file_")); at < 0 {
+			return ""
+		}
+	}
 	end := at + word
 	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || text[end]|0x20 >= 'a' && text[end]|0x20 <= 'z') {
 		end++
@@ -173,7 +179,7 @@ func openFolder(dir, only string) (*Archive, error) {
 	}
 	a := newArchive(names, func(name string) (io.ReadCloser, error) { return root.Open(name) }, root.Close)
 	if only != "" {
-		a.names = []string{only}
+		a.names, a.others = []string{only}, nil
 	}
 	return a, nil
 }
@@ -190,6 +196,8 @@ func newArchive(names []string, open func(string) (io.ReadCloser, error), closer
 			a.files[id] = name
 		case path.Base(name) == "conversation_asset_file_names.json":
 			a.files["titles"] = name
+		case path.Ext(name) == ".json" && path.Base(name) != "export_manifest.json" && len(a.others) < maxOthers:
+			a.others = append(a.others, path.Base(name))
 		}
 	}
 	return a
@@ -198,8 +206,8 @@ func newArchive(names []string, open func(string) (io.ReadCloser, error), closer
 // holdsTalks reports whether a file has the name of one with conversations.
 func holdsTalks(name string) bool {
 	number, ok := strings.CutPrefix(path.Base(name), "conversations")
-	number, json := strings.CutSuffix(number, ".json")
-	return ok && json && (number == "" || len(number) > 1 && number[0] == '-' && strings.Trim(number[1:], "0123456789") == "")
+	number, list := strings.CutSuffix(number, ".json")
+	return ok && list && (number == "" || len(number) > 1 && number[0] == '-' && strings.Trim(number[1:], "0123456789") == "")
 }
 
 // readTitles reads the names that files had. Without them they are called by their
@@ -329,123 +337,4 @@ func damagedFile(err error) error {
 		return fmt.Errorf("%w: %w", harness.ErrDamaged, err)
 	}
 	return err
-}
-
-// file returns the bytes of a file that a conversation names, nil if the export does
-// not have it, and its name.
-func (a *Archive) file(id, name string, in *meter) (data []byte, called string, err error) {
-	at := a.files[id]
-	if called = name; called == "" {
-		called = a.titles[id]
-	}
-	if called == "" {
-		called = path.Base(at)
-	}
-	if at == "" || id == "" {
-		return nil, called, nil
-	}
-	f, err := a.open(at)
-	if err != nil {
-		return nil, called, named(at, err)
-	}
-	data, err = io.ReadAll(io.LimitReader(f, attach.MaxDocument+1))
-	*in.all -= int64(len(data))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, called, fmt.Errorf("%s: %w", path.Base(at), damagedFile(err))
-	}
-	if *in.all < 0 {
-		return nil, called, tooMuch()
-	}
-	return data, called, nil
-}
-
-func tooMuch() error {
-	return fmt.Errorf("%w: the files have more than %d bytes together", ErrSize, int64(maxExport))
-}
-
-// meter bounds what is read, for all files and for one conversation, and ends with
-// its context.
-type meter struct {
-	ctx  context.Context //nolint:containedctx // a reader has no other way to one
-	in   io.Reader
-	head []byte
-	all  *int64
-	one  int64
-}
-
-// Read implements [io.Reader].
-func (m *meter) Read(into []byte) (int, error) {
-	if err := m.ctx.Err(); err != nil {
-		return 0, err
-	}
-	if len(m.head) > 0 {
-		n := copy(into, m.head)
-		m.head = m.head[n:]
-		return n, nil
-	}
-	n, err := m.in.Read(into)
-	*m.all -= int64(n)
-	m.one -= int64(n)
-	switch {
-	case *m.all < 0:
-		return 0, tooMuch()
-	case m.one < 0:
-		return 0, fmt.Errorf("%w: it has more than %d bytes", ErrSize, int64(maxTalk))
-	}
-	return n, err
-}
-
-// skipMark reads on to the first byte that is no mark of the byte order and no
-// white space.
-func (m *meter) skipMark() error {
-	buf := make([]byte, 4096)
-	n, err := io.ReadFull(m.in, buf)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
-	}
-	m.head = []byte(strings.TrimLeft(strings.TrimPrefix(string(buf[:n]), "\ufeff"), " \t\r\n"))
-	return nil
-}
-
-// first is the byte that is read next, 0 if that is not known.
-func (m *meter) first() byte {
-	if len(m.head) == 0 {
-		return 0
-	}
-	return m.head[0]
-}
-
-// attached is a file that somebody gave, as it goes into a message, or why it cannot.
-func attached(name string, data []byte) (harness.Part, error) {
-	p, err := attach.Bytes(name, data)
-	if err != nil {
-		return absent(name), err
-	}
-	return p, nil
-}
-
-// absent stands for a file that is not here.
-func absent(name string) harness.Part {
-	name = strings.Join(strings.Fields(valid(name)), " ")
-	if name == "" {
-		name = "a file"
-	}
-	return harness.Part{Kind: harness.PartText, Text: "(" + name + " is not here)", File: &harness.File{Name: name}}
-}
-
-// given is the text of a file, of which no more goes into a message than may; cut
-// says that it is not all.
-func given(name, text string) (p harness.Part, cut bool) {
-	text = valid(text)
-	if runes := []rune(text); len(runes) > attach.MaxText {
-		text, cut = string(runes[:attach.MaxText]), true
-	}
-	if strings.TrimSpace(name) == "" {
-		name = "pasted text"
-	}
-	name = strings.Join(strings.Fields(valid(name)), " ")
-	return harness.Part{
-		Kind: harness.PartText, Text: attach.Fenced(name, text),
-		File: &harness.File{Name: name, MediaType: "text/plain", Size: int64(len(text))},
-	}, cut
 }

@@ -183,9 +183,9 @@ func (r *chatGPTReader) file(id, name string) (harness.Part, error) {
 	}
 	if data == nil {
 		r.talk.Omit("files that the export does not have")
-		return absent(called), nil
+		return Absent(called), nil
 	}
-	p, err := attached(called, data)
+	p, err := Attached(called, data)
 	if err != nil {
 		r.talk.Omit("files that cannot be attached")
 	}

@@ -104,11 +104,11 @@ func claudeSaid(in *claudeTalk, pinned bool) (*Talk, error) {
 func claudeParts(t *Talk, m *claudeMessage, turn *Turn) error {
 	for _, f := range m.Attachments {
 		if strings.TrimSpace(str(f.Text)) == "" {
-			turn.Parts = append(turn.Parts, absent(f.Name))
+			turn.Parts = append(turn.Parts, Absent(f.Name))
 			t.Omit("files that the export does not have")
 			continue
 		}
-		p, cut := given(f.Name, *f.Text)
+		p, cut := Given(f.Name, *f.Text)
 		if cut {
 			t.Omit("the ends of very long files")
 		}
@@ -120,7 +120,7 @@ func claudeParts(t *Talk, m *claudeMessage, turn *Turn) error {
 			continue // both lists have it
 		}
 		seen[f.Name] = true
-		turn.Parts = append(turn.Parts, absent(f.Name))
+		turn.Parts = append(turn.Parts, Absent(f.Name))
 		t.Omit("files that the export does not have")
 	}
 	words := 0
@@ -184,7 +184,7 @@ func (b *claudeBlock) result(t *Talk) []harness.Part {
 			data, err := base64.StdEncoding.DecodeString(inner.Source.Data)
 			if err == nil {
 				var p harness.Part
-				if p, err = attached(inner.Type, data); err == nil {
+				if p, err = Attached(inner.Type, data); err == nil {
 					out = append(out, p)
 				}
 			}

@@ -23,8 +23,8 @@ import (
 // Sentinels of this package, wrapped with the file and the place. Bytes that are
 // no JSON, or JSON of another shape, are [harness.ErrDamaged].
 var (
-	// ErrUnknown means that something is of neither harness.
-	ErrUnknown = errors.New("no session of HarnessX or Strands")
+	// ErrUnknown means that something is of no program that is read here.
+	ErrUnknown = errors.New("nothing that can be read here")
 	// ErrVersion means that a format has a version that this package does not
 	// read. The error around it has the version.
 	ErrVersion = errors.New("a version that cannot be read")

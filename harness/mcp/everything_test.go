@@ -1,0 +1,251 @@
+package mcp_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/mcp"
+)
+
+// reference is the reference server over one of the transports.
+type reference struct {
+	server mcp.Server
+	// kill kills it, and again starts it again.
+	kill, again func()
+}
+
+// references are the ways to reach the reference server.
+var references = map[string]func(t *testing.T) reference{
+	"stdio": func(t *testing.T) reference {
+		t.Helper()
+		path, pid := everything(t), filepath.Join(t.TempDir(), "pid")
+		return reference{
+			server: mcp.Server{Name: "every", Command: "/bin/sh", Args: []string{"-c", `echo $$ >"$1"; exec "$2" stdio`, "sh", pid, path}},
+			kill:   func() { kill(t, number(t, pid)) },
+			again:  func() {},
+		}
+	},
+	"http": func(t *testing.T) reference {
+		t.Helper()
+		path := everything(t)
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port) //nolint:forcetypeassert // it is one
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r := reference{server: mcp.Server{Name: "every", URL: "http://127.0.0.1:" + port + "/mcp"}}
+		var cmd *exec.Cmd
+		r.kill = func() {
+			if cmd != nil {
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+				cmd = nil
+			}
+		}
+		r.again = func() {
+			cmd = exec.Command(path, "streamableHttp") //nolint:gosec // a program of the test
+			cmd.Env = append(cmd.Environ(), "PORT="+port)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for range 300 {
+				if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+					_ = conn.Close()
+					return
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			t.Fatal("the reference server does not come up")
+		}
+		t.Cleanup(r.kill)
+		r.again()
+		return r
+	},
+}
+
+func overBoth(t *testing.T, test func(t *testing.T, r reference)) {
+	t.Helper()
+	for name, open := range references {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+func TestTheReferenceServerIsListedAndCalled(t *testing.T) {
+	t.Parallel()
+	overBoth(t, func(t *testing.T, r reference) {
+		m, set := managed(t, mcp.Options{Servers: []mcp.Server{r.server}})
+		ready(t, m)
+		s := one(m)
+		names := set.Names()
+		if !slices.Contains(names, "every_echo") || !slices.IsSorted(names) || len(names) != len(s.Tools) || len(s.Refused) != 0 {
+			t.Errorf("the tools are %q, refused %q", names, s.Refused)
+		}
+		if s.Title == "" || s.Version == "" || s.Protocol == "" || s.Instructions == "" || len(s.Prompts) == 0 || len(s.Resources) == 0 {
+			t.Errorf("the server is %+v", s)
+		}
+		works(t, set, "every_echo", `{"message":"작성 완료 🙂 台 é"}`, "Echo: 작성 완료 🙂 台 é")
+		works(t, set, "every_get-sum", `{"a":2,"b":3}`, "5")
+		works(t, set, "every_get-tiny-image", `{}`, "image of type image/png")
+		works(t, set, "every_get-structured-content", `{"location":"New York"}`, "temperature")
+		works(t, set, "every_get-resource-links", `{"count":2}`, "(resource demo://")
+
+		var w watch
+		result := call(t.Context(), set, "every_trigger-long-running-operation", `{"duration":1,"steps":4}`, w.report)
+		if result.Failed || len(w.list()) < 3 || w.list()[0].Total != 4 || w.list()[0].Done != 1 {
+			t.Errorf("the long operation gave %+v, and reported %+v", result, w.list())
+		}
+	})
+}
+
+func TestACallOfTheReferenceServerIsCancelled(t *testing.T) {
+	t.Parallel()
+	overBoth(t, func(t *testing.T, r reference) {
+		m, set := managed(t, mcp.Options{Servers: []mcp.Server{r.server}})
+		ready(t, m)
+		ctx, cancel := context.WithCancel(t.Context())
+		var w watch
+		var since time.Time
+		result := call(ctx, set, "every_trigger-long-running-operation", `{"duration":60,"steps":120}`, func(p harness.Progress) {
+			if w.report(p); since.IsZero() {
+				since = time.Now()
+				cancel()
+			}
+		})
+		cancel()
+		if took := time.Since(since); took > 5*time.Second || !result.Failed || !result.Unknown {
+			t.Errorf("after %s there was %+v", took, result)
+		}
+		works(t, set, "every_echo", `{"message":"still here"}`, "still here")
+	})
+}
+
+func TestTheReferenceServerAsksThePerson(t *testing.T) {
+	t.Parallel()
+	overBoth(t, func(t *testing.T, r reference) {
+		m, set := managed(t, mcp.Options{Servers: []mcp.Server{r.server}, Interactive: true})
+		ready(t, m)
+		until(t, m, "offering to ask", func(s harness.ServerStatus) bool {
+			return slices.Contains(set.Names(), "every_trigger-elicitation-request")
+		})
+		done := make(chan harness.ToolResult, 1)
+		go func() { done <- call(t.Context(), set, "every_trigger-elicitation-request", `{}`, nil) }()
+		q := <-m.Questions()
+		if q.Server != "every" || q.Text == "" || len(q.Fields) < 5 || q.Fields[0].Name != "name" || !q.Fields[0].Required {
+			t.Errorf("asked was %+v", q)
+		}
+		values := map[string]any{}
+		for _, f := range q.Fields {
+			switch {
+			case f.Name == "name":
+				values[f.Name] = "Ada 🙂"
+			case f.Kind == harness.FieldInteger:
+				values[f.Name] = 42.0
+			case f.Kind == harness.FieldYesNo:
+				values[f.Name] = true
+			}
+		}
+		q.Answer(harness.ServerAnswer{Action: harness.AnswerAccept, Values: values})
+		q.Answer(harness.ServerAnswer{Action: harness.AnswerDecline})
+		if r := <-done; r.Failed || !strings.Contains(r.Text, "Ada 🙂") {
+			t.Errorf("the call gave %+v", r)
+		}
+		go func() { done <- call(t.Context(), set, "every_trigger-elicitation-request", `{}`, nil) }()
+		(<-m.Questions()).Answer(harness.ServerAnswer{Action: harness.AnswerDecline})
+		if r := <-done; r.Failed || !strings.Contains(r.Text, "declined") {
+			t.Errorf("the call gave %+v", r)
+		}
+	})
+}
+
+func TestPromptsAndResourcesOfTheReferenceServer(t *testing.T) {
+	t.Parallel()
+	overBoth(t, func(t *testing.T, r reference) {
+		m, _ := managed(t, mcp.Options{Servers: []mcp.Server{r.server}})
+		ready(t, m)
+		s := one(m)
+		var names []string
+		for _, p := range s.Prompts {
+			names = append(names, p.Name)
+		}
+		messages, err := m.Prompt(t.Context(), "every", "args-prompt", map[string]string{"city": "Kraków"})
+		if err != nil || len(messages) == 0 || !strings.Contains(messages[0].Text(), "Kraków") {
+			t.Errorf("of the prompts %q the one with a city gave %+v, %v", names, messages, err)
+		}
+		plain := slices.IndexFunc(s.Resources, func(r harness.ServerResource) bool { return !r.Template })
+		if plain < 0 || !slices.ContainsFunc(s.Resources, func(r harness.ServerResource) bool { return r.Template }) {
+			t.Fatalf("the resources are %+v", s.Resources)
+		}
+		content, err := m.Read(t.Context(), "every", s.Resources[plain].URI)
+		if err != nil || len(content) == 0 || content[0].Text == "" {
+			t.Errorf("the resource is %+v, %v", content, err)
+		}
+		proposed, err := m.Complete(t.Context(), "every", "completable-prompt", "department", "E")
+		if err != nil || !slices.Contains(proposed, "Engineering") {
+			t.Errorf("proposed are %q, %v", proposed, err)
+		}
+	})
+}
+
+func TestTheReferenceServerIsKilledInMidCallAndRestarted(t *testing.T) {
+	t.Parallel()
+	overBoth(t, func(t *testing.T, r reference) {
+		m, set := managed(t, mcp.Options{Servers: []mcp.Server{r.server}})
+		ready(t, m)
+		names := set.Names()
+		var killed time.Time
+		result := call(t.Context(), set, "every_trigger-long-running-operation", `{"duration":60,"steps":120}`, func(harness.Progress) {
+			if killed.IsZero() {
+				killed = time.Now()
+				r.kill()
+			}
+		})
+		if took := time.Since(killed); !result.Failed || !result.Unknown || took > 5*time.Second || !strings.Contains(result.Text, "outcome unknown") {
+			t.Errorf("after %s the call gave %+v", took, result)
+		} else {
+			t.Logf("known after %s", took)
+		}
+		if got := set.Names(); !slices.Equal(got, names) {
+			t.Errorf("the tools are %q", got)
+		}
+		if got := call(t.Context(), set, "every_echo", `{"message":"x"}`, nil); r.server.URL != "" && (!got.Failed || got.Unknown || !strings.Contains(got.Text, "not run")) {
+			t.Errorf("while it is away a call gave %+v", got)
+		}
+		r.again()
+		works(t, set, "every_echo", `{"message":"again"}`, "Echo: again")
+		if r.server.URL == "" {
+			return
+		}
+		// Killed and restarted between two calls: the session is gone.
+		r.kill()
+		r.again()
+		works(t, set, "every_echo", `{"message":"once more"}`, "Echo: once more")
+	})
+}
+
+func TestASessionThatTheServerForgotIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	r := references["http"](t)
+	m, set := managed(t, mcp.Options{Servers: []mcp.Server{r.server}})
+	ready(t, m)
+	r.kill()
+	r.again()
+	works(t, set, "every_echo", `{"message":"hello"}`, "Echo: hello")
+	if resp, err := http.Get(r.server.URL); err == nil { //nolint:gosec // an address of the test
+		_ = resp.Body.Close()
+	}
+}

@@ -236,17 +236,20 @@ func (a *Archive) readTitles() {
 // Close implements [Source].
 func (a *Archive) Close() error { return a.close() }
 
-// errStopped ends the reading because the caller wants it.
-type errStopped struct{ error }
-
 // Each implements [Source].
 func (a *Archive) Each(ctx context.Context, do func(Session) error) error {
 	room := int64(maxExport)
+	var stopped error
+	own := func(s Session) error {
+		stopped = do(s)
+		return stopped
+	}
 	for _, name := range a.names {
-		if err := a.eachOf(ctx, name, &room, do); err != nil {
-			if stopped, ok := err.(errStopped); ok { //nolint:errorlint // it is made here and never wrapped
-				return stopped.error
-			}
+		err := a.eachOf(ctx, name, &room, own)
+		if stopped != nil {
+			return stopped
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", path.Base(name), err)
 		}
 	}
@@ -310,10 +313,7 @@ func (a *Archive) talk(dec *json.Decoder, in *meter, n int, do func(Session) err
 	if err != nil {
 		return fmt.Errorf("conversation %d: %w", n, err)
 	}
-	if err := do(s); err != nil {
-		return errStopped{err}
-	}
-	return nil
+	return do(s)
 }
 
 // exportedTalk is one conversation of either program.

@@ -56,6 +56,8 @@ type state struct {
 	known  int
 	fold   fold
 	chosen bool
+	// moved tells how far its running calls are, as they told last.
+	moved int
 	// hit is which of the places that are looked for is the one at hand, -1 for
 	// none of them.
 	hit int
@@ -106,7 +108,7 @@ func (d desk) lines(i int) []string {
 // laid is an item laid out, as it is now.
 func (d desk) laid(i int) laid {
 	it := d.m.pages.items[i]
-	now := state{d.known(it), it.fold, d.m.sel.shows(i), d.m.sel.hitIn(it.id), d.m.pictured(it)}
+	now := state{d.known(it), it.fold, d.m.sel.shows(i), d.moved(it), d.m.sel.hitIn(it.id), d.m.pictured(it)}
 	have, ok := d.m.laid.byID[it.id]
 	if !ok || have.state != now {
 		d.i = i
@@ -294,7 +296,7 @@ func (d desk) person(msg *harness.Message) []string {
 	if more != "" {
 		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On(d.l.theme.Ornaments.Ellipsis+" "+more+" more"+d.unfoldWords())))
 	}
-	return append(lines, d.files(msg)...)
+	return append(append(lines, d.files(msg)...), d.prompted(msg)...)
 }
 
 // folded is the beginning of a text that is too long to be shown whole, and

@@ -112,9 +112,12 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		if e.Call != nil {
 			l.now = "running " + render.SafeLine(e.Call.Name)
 		}
+	case harness.EventProgress:
+		m = m.progresses(e)
 	case harness.EventToolResult:
 		l.now = ""
 		if e.Result != nil {
+			m.turn.progress = m.turn.progress.ended(e.Result.CallID)
 			m.results[e.Result.CallID] = e.Result
 		}
 		m = m.keep(e)

@@ -5,6 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"cairn/harness"
 	"cairn/ui/chat/attach"
 	"cairn/ui/render"
 	"cairn/ui/widget"
@@ -71,6 +72,24 @@ func (d Deps) PromptCommands() []Slash {
 
 // PromptCommands are the prompts of the MCP servers that answer now.
 func (m Model) PromptCommands() []Slash { return m.deps.PromptCommands() }
+
+// prompted is the text of the prompt that a message called, which is folded away
+// unless details are shown.
+func (d desk) prompted(msg *harness.Message) []string {
+	var lines []string
+	for _, p := range msg.Parts {
+		switch {
+		case p.Kind != harness.PartText || p.File == nil || p.File.MediaType != attach.PromptType:
+		case d.l.details:
+			lines = append(lines, d.indent(p.Text, resultLines, "")...)
+		default:
+			n := strings.Count(strings.TrimRight(p.Text, "\n"), "\n") + 1
+			words := "    " + d.l.theme.Ornaments.Ellipsis + " " + harness.Count(n, "line") + d.unfoldWords()
+			lines = append(lines, d.fit(d.l.theme.Paints.Muted.On(words)))
+		}
+	}
+	return lines
+}
 
 // completions lists the commands and prompts that begin like the text.
 func (m Model) completions(text string) []Slash {

@@ -114,7 +114,7 @@ func (d desk) state(c *harness.ToolCall, res *harness.ToolResult, at stage) (str
 	case res == nil && at == stageBroken:
 		return "interrupted", o.Warning
 	case res == nil && at == stageRunning:
-		return "running" + d.l.theme.Ornaments.Ellipsis, o.Muted
+		return d.running(c.ID), o.Muted
 	case res == nil:
 		return "no result", o.Warning
 	case res.Unknown:

@@ -53,6 +53,8 @@ type turn struct {
 	looking bool
 	// silent tells a driver that is not heard of.
 	silent silence
+	// progress is how far its calls say that they are.
+	progress progress
 	// steered says that it is stopped so that what is queued first is sent.
 	steered bool
 }

@@ -17,6 +17,7 @@ import (
 	"cairn/harness/run"
 	"cairn/ui/cli/keyring"
 	"cairn/ui/render"
+	away "cairn/ui/runs/standing"
 )
 
 // app is one start of the program. Its parts are made by the commands that
@@ -41,6 +42,8 @@ type app struct {
 	interactive bool
 	// toldUnsaved says that it was told that the store takes nothing now.
 	toldUnsaved bool
+	// pace is what was told of how far a tool is.
+	pace away.Pace
 	// told carries to a chat what the store has to say; see [StoreOptions.Notify].
 	told chan string
 	// purpose says in a word what this process does.

@@ -258,6 +258,8 @@ func (a *app) aside(e harness.Event) {
 		if a.flags.verbose && e.Call != nil {
 			a.notice("tool %s", e.Call.Name)
 		}
+	case harness.EventProgress:
+		a.progress(e)
 	default: // the answer, or nothing to tell
 	}
 	if e.Seq > 0 {

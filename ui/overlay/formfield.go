@@ -228,3 +228,85 @@ func (f formField) unit() string {
 
 // plainNumber is a number as a person writes it.
 func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// FieldLines say what a field takes, one line each, with its choices by number. They
+// drive nothing.
+func FieldLines(is harness.ServerField) []string {
+	f := newField(is)
+	const width, most = 200, 20
+	line := widget.OneLine(f.title(), width, "...")
+	if is.Required {
+		line += " (required)"
+	}
+	if hint := f.hint(); hint != "" {
+		line += ", " + hint
+	}
+	if now := f.nowWords(); now != "" {
+		line += ", now " + now
+	}
+	lines := []string{line}
+	if is.Help != "" {
+		help, _ := widget.Lines(is.Help, width, most)
+		lines = append(lines, help...)
+	}
+	for i, c := range f.is.Choices {
+		title := strings.TrimSpace(c.Title)
+		if title == "" {
+			title = c.Value
+		}
+		lines = append(lines, fmt.Sprintf("  %d  %s", i+1, widget.OneLine(title, width, "...")))
+	}
+	return lines
+}
+
+// nowWords are what stands in the field at first, empty for nothing.
+func (f formField) nowWords() string {
+	if !f.chooses() {
+		return widget.OneLine(f.text.Text(), formNameMax, "...")
+	}
+	var words []string
+	for i, on := range f.on {
+		if on {
+			words = append(words, strconv.Itoa(i+1))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// FieldValue reads what was typed for a field, choices by their numbers; nothing
+// leaves what stands there at first. It is nil for nothing; wrong is a sentence about
+// what cannot be sent.
+func FieldValue(is harness.ServerField, typed string) (v any, wrong string) {
+	f := newField(is)
+	typed = strings.TrimSpace(typed)
+	switch {
+	case typed == "":
+	case f.chooses():
+		if f, wrong = f.numbered(typed); wrong != "" {
+			return nil, wrong
+		}
+	default:
+		f.text = widget.Line(typed)
+	}
+	return f.value()
+}
+
+// numbered takes the choices with the numbers in a text; of yes or no, also these
+// words.
+func (f formField) numbered(typed string) (formField, string) {
+	f.on = make([]bool, len(f.on))
+	for _, word := range strings.FieldsFunc(typed, func(r rune) bool { return r == ' ' || r == ',' }) {
+		n, err := strconv.Atoi(word)
+		if i := slices.IndexFunc(f.is.Choices, func(c harness.FieldChoiceOf) bool { return strings.EqualFold(c.Value, word) }); err != nil && i >= 0 {
+			n, err = i+1, nil
+		}
+		if err != nil || n < 1 || n > len(f.on) {
+			return f, fmt.Sprintf("Type a number from 1 to %d.", len(f.on))
+		}
+		f.on[n-1] = true
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(f.on), func(on bool) bool { return !on })); n > 1 && f.is.Kind != harness.FieldChoices {
+		return f, "Type one number."
+	}
+	return f, ""
+}

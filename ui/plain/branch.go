@@ -196,7 +196,7 @@ func (p *plain) edit(arg string) {
 		if text, ok = p.ask(); !ok || strings.TrimSpace(text) == "" {
 			return
 		}
-		c := chat.ParseSlash(text)
+		c := p.Chat.Parse(text)
 		if c.Typed != "" {
 			p.line(text)
 			return

@@ -16,8 +16,10 @@ func (p *plain) line(text string) {
 	if p.own(text) {
 		return
 	}
-	c := chat.ParseSlash(text)
+	c := p.Chat.Parse(text)
 	switch {
+	case c.Call != nil:
+		p.call(c)
 	case c.Name != "":
 		p.command(c)
 	case c.Typed != "":
@@ -103,6 +105,8 @@ func (p *plain) command(c chat.Parsed) {
 		p.permissionsMenu()
 	case "tools":
 		p.tools()
+	case "mcp":
+		p.servers()
 	case "todos":
 		p.todos()
 	case "takeover":

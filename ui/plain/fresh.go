@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"cairn/ui/chat"
 )
 
 const (
@@ -41,7 +39,7 @@ func (p *plain) fresh() (line string, ok bool) {
 // aside carries out a command that may come in the middle of a question. It is
 // false if the line is none.
 func (p *plain) aside(line string) bool {
-	c := chat.ParseSlash(line)
+	c := p.Chat.Parse(line)
 	switch {
 	case p.shows(line):
 	case c.Name == "" && !isOwn(c.Typed), c.Typed == "stop":
@@ -57,7 +55,7 @@ func (p *plain) aside(line string) bool {
 // shows carries out a command that only shows something, at any time. It is false
 // if the line is none.
 func (p *plain) shows(line string) bool {
-	switch c := chat.ParseSlash(line); c.Name {
+	switch c := p.Chat.Parse(line); c.Name {
 	case "help":
 		p.help()
 	case "runs":
@@ -102,6 +100,8 @@ func (p *plain) settle() bool {
 			return false
 		case <-p.changes:
 			p.heed(func() error { return nil })
+		case <-p.gone:
+			return false
 		case <-quiet.C:
 			return true
 		case <-p.ctx.Done():
@@ -118,6 +118,8 @@ func (p *plain) next() (line string, ok bool) {
 		case l, ok := <-p.input():
 			p.reading, p.warned = false, false
 			return l.text, ok
+		case <-p.gone:
+			return "", false
 		case <-p.Interrupts:
 			p.warned = true
 			return "", false
@@ -156,7 +158,7 @@ func (p *plain) rest() []string {
 // decision is taken. Commands among them are carried out, as at any time.
 func (p *plain) keep(lines ...string) {
 	for _, line := range lines {
-		c := chat.ParseSlash(line)
+		c := p.Chat.Parse(line)
 		switch {
 		case line == "" || p.aside(line):
 			continue

@@ -115,6 +115,9 @@ func (p *plain) ask() (string, bool) {
 			p.sign()
 		case <-p.changes:
 			p.heed(func() error { return nil })
+		case q := <-p.questions():
+			p.asked(q)
+			p.sign()
 		case <-p.Interrupts:
 			if p.asking != "" { // back from where it is
 				p.warned = true

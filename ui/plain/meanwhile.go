@@ -25,7 +25,7 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 		p.driveHere(ctx, id)
 		return
 	}
-	switch c := chat.ParseSlash(line); {
+	switch c := p.Chat.Parse(line); {
 	case c.Name == "quit":
 		p.quit = true
 		if err := chat.LeaveRun(ctx, p.Chat, id); err != nil {
@@ -42,7 +42,7 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 // later puts a line behind those that wait: a message into the queue, which is
 // stored, a command behind it, where further lines follow it.
 func (p *plain) later(line string) {
-	if c := chat.ParseSlash(line); len(p.held) == 0 && c.Typed == "" {
+	if c := p.Chat.Parse(line); len(p.held) == 0 && c.Typed == "" {
 		p.queue, p.unsaved = append(p.queue, p.carry(c.Text)), true
 		p.saveNow()
 		p.say(fmt.Sprintf("queued (%d); /stop stops the answer", len(p.queue)))
@@ -56,7 +56,7 @@ func (p *plain) later(line string) {
 // heldMessages are the messages among the lines that wait behind a command.
 func (p *plain) heldMessages() (texts []string) {
 	for _, line := range p.held {
-		if c := chat.ParseSlash(line); c.Typed == "" {
+		if c := p.Chat.Parse(line); c.Typed == "" {
 			texts = append(texts, c.Text)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cairn/ui/chat"
+	"cairn/ui/render"
 )
 
 // ownCommand is a command of the chat without a screen.
@@ -103,6 +104,9 @@ func (p *plain) help() {
 			tell(strings.Join(c.names, " or /"), c.arg, c.help)
 		}
 	}
+	for _, s := range p.Chat.PromptCommands() {
+		tell(render.SafeLine(s.Name), render.SafeLine(s.Arg), cmp.Or(s.Help, "a prompt of an MCP server"))
+	}
 	p.out.line("A line is a message. A backslash at its end goes on in the next line. A space before a slash makes a message of a command.")
 	p.out.line("Lists ask with a sign such as \"sessions>\": a number chooses, an empty line goes back, a question mark says what else can be typed.")
 	p.out.line("Ctrl+c stops the answer; where nothing is under way it leaves, the second time.")
@@ -118,6 +122,7 @@ func heard() map[string]chat.Slash {
 		"copy":     {Arg: "[N] [to FILE]", Help: "write the last answer or its code block N, as it was written by the model"},
 		"pin":      {Help: "keep a message in the context, the last one or number N"},
 		"result":   {Help: "write the last tool result whole, or the Nth last"},
+		"mcp":      {Help: "list the MCP servers, to show one, connect it again, or turn it on or off"},
 		"model":    {Help: "list the models or change that of this session"},
 		"runs":     {Arg: "[all]", Help: "list the runs, to show, go on with, retry, drop, decide or cancel"},
 		"help":     {Help: "this list"},

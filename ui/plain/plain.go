@@ -102,6 +102,7 @@ type plain struct {
 	failed  error          // why something is not stored
 	quit    bool
 	wish    harness.ResumeHow // what was chosen for the unfinished run before its session was opened
+	gone    <-chan struct{}   // closed when a server does not wait for what is asked any more
 	asking  string            // what the sign says that a line is for, empty for a message
 	warned  bool              // that ctrl+c leaves was said just now
 	stray   string            // what a list did not understand

@@ -105,6 +105,8 @@ type follower struct {
 	// waited for, in seconds, as it was told.
 	reason string
 	waited int
+	// pace is what was told of how far a tool is.
+	pace standing.Pace
 }
 
 // follow writes what a run says until it rests, and returns how.
@@ -150,6 +152,8 @@ func (p *plain) followFrom(h harness.RunHandle, after int, f follower) harness.R
 			}
 		case <-p.changes:
 			p.heed(func() error { return chat.LeaveRun(ctx, p.Chat, h.ID()) })
+		case q := <-p.questions():
+			p.asked(q)
 		case <-silent.ticks:
 			silent.tick()
 		case <-p.Interrupts:
@@ -187,6 +191,8 @@ func (f *follower) event(e harness.Event) {
 		if e.Call != nil {
 			p.toolStart(*e.Call)
 		}
+	case harness.EventProgress:
+		f.progress(e)
 	case harness.EventToolResult:
 		if e.Result != nil {
 			p.say("tool " + e.Result.Name + ": " + resultWords(*e.Result))

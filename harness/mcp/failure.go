@@ -74,12 +74,15 @@ func (l *link) clean(text string) string {
 func plain(err error) string {
 	var status statusError
 	var elsewhere elsewhereError
-	var reply *jsonrpc.Error
 	var dns *net.DNSError
 	var op *net.OpError
 	var at *url.Error
 	var said sentence
+	var gone goneError
+	reply, replied := replyOf(err)
 	switch {
+	case errors.As(err, &gone):
+		return plain(gone.why)
 	case errors.As(err, &said):
 		return string(said)
 	case errors.As(err, &status):
@@ -88,7 +91,7 @@ func plain(err error) string {
 		return elsewhere.Error()
 	case tooLong(err):
 		return errTooLong.Error()
-	case errors.As(err, &reply):
+	case replied:
 		return "the server says: " + line(reply.Message)
 	case errors.Is(err, sdk.ErrSessionMissing):
 		return "the server does not know the session any more"
@@ -114,6 +117,10 @@ func tooLong(err error) bool {
 
 // unsent reports whether an error tells that the server did not get the request.
 func unsent(err error) bool {
+	var gone goneError
+	if errors.As(err, &gone) {
+		return false
+	}
 	var op *net.OpError
 	var dns *net.DNSError
 	var status statusError
@@ -124,6 +131,26 @@ func unsent(err error) bool {
 
 // answered reports whether an error is the server's own answer.
 func answered(err error) bool {
-	var reply *jsonrpc.Error
-	return errors.As(err, &reply)
+	_, ok := replyOf(err)
+	return ok
 }
+
+// replyOf returns the server's own answer of an error. The library has errors of its
+// own in the same form, for a connection that is over and a request that was not sent.
+func replyOf(err error) (*jsonrpc.Error, bool) {
+	var reply *jsonrpc.Error
+	if !errors.As(err, &reply) {
+		return nil, false
+	}
+	switch reply.Message {
+	case "server is closing", "client is closing", "rejected by transport":
+		return nil, false
+	}
+	return reply, true
+}
+
+// goneError is a connection that ended while something was asked over it. What ended it
+// says nothing of what was asked.
+type goneError struct{ why error }
+
+func (e goneError) Error() string { return "the connection was lost: " + e.why.Error() }

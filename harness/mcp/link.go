@@ -100,11 +100,12 @@ func (l *link) get(ctx context.Context) (*live, error) {
 	case !l.on:
 		l.mu.Unlock()
 		return nil, errOff
-	case l.live != nil:
+	case l.live != nil && !l.live.isOver():
 		v := l.live
 		l.mu.Unlock()
 		return v, nil
 	}
+	l.live = nil
 	a := l.connect()
 	l.mu.Unlock()
 	select {

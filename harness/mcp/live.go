@@ -227,6 +227,16 @@ func (v *live) over(why error) {
 	})
 }
 
+// isOver reports whether the connection is over.
+func (v *live) isOver() bool {
+	select {
+	case <-v.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // clean ends all that belongs to the connection, in a bounded time.
 func (v *live) clean() {
 	left := make(chan struct{})
@@ -296,15 +306,12 @@ func (v *live) cause(ctx context.Context, err error) error {
 	select {
 	case <-v.ended:
 		if ctx.Err() != nil || errors.Is(err, sdk.ErrConnectionClosed) {
-			return fmt.Errorf("%w: %w", errGone, v.why)
+			return goneError{v.why}
 		}
 	default:
 	}
 	return err
 }
-
-// errGone is a connection that ended while something was asked over it.
-var errGone = errors.New("the connection was lost")
 
 // begin and finish count what is asked of the server.
 func (v *live) begin() {
@@ -377,6 +384,6 @@ func (v *live) progress(p *sdk.ProgressNotificationParams) {
 
 // unknownThing reports whether an error says that there is no such thing.
 func unknownThing(err error) bool {
-	var reply *jsonrpc.Error
-	return errors.As(err, &reply) && (reply.Code == -32002 || reply.Code == jsonrpc.CodeInvalidParams)
+	reply, ok := replyOf(err)
+	return ok && (reply.Code == -32002 || reply.Code == jsonrpc.CodeInvalidParams)
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -132,8 +131,8 @@ func (v *live) pages(ctx context.Context, next func(ctx context.Context, cursor 
 
 // notThere reports whether a server says that it does not know what is asked of it.
 func notThere(err error) bool {
-	var reply *jsonrpc.Error
-	return errors.As(err, &reply) && reply.Code == jsonrpc.CodeMethodNotFound
+	reply, ok := replyOf(err)
+	return ok && reply.Code == jsonrpc.CodeMethodNotFound
 }
 
 func (v *live) listTools(ctx context.Context, o *offer) error {

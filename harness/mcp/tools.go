@@ -307,8 +307,6 @@ func (l *link) failure(v *live, err error) error {
 	case unsent(err):
 		return fmt.Errorf("not run: the MCP server %s cannot be had: %s", l.c.Name, why)
 	}
-	if !errors.Is(err, errGone) {
-		l.drop(v, err)
-	}
+	l.drop(v, err)
 	return tool.Uncertain(fmt.Errorf("the connection to the MCP server %s was lost during the call, outcome unknown: it may have run, so look before making the call again (%s)", l.c.Name, why))
 }

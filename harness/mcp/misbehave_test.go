@@ -1,0 +1,520 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/mcp"
+	"cairn/harness/tool"
+)
+
+// journal is a log that a test reads.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+func (j *journal) log() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
+
+// played is a manager of one scripted server.
+func played(t *testing.T, play string, with func(*mcp.Server, *mcp.Options)) (*mcp.Manager, *tool.Set) {
+	t.Helper()
+	s, o := scripted(t, "s", play), mcp.Options{}
+	if with != nil {
+		with(&s, &o)
+	}
+	o.Servers = []mcp.Server{s}
+	return managed(t, o)
+}
+
+func said(text string) string { return fmt.Sprintf(`{"text":%q}`, text) }
+
+// over reports whether a process is gone; one that nobody waited for is.
+func over(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return syscall.Kill(pid, 0) != nil
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return fields[0] == "Z" || fields[0] == "X"
+}
+
+func TestWhatIsNoMessageIsPassedOver(t *testing.T) {
+	t.Parallel()
+	var j journal
+	m, set := played(t, "banner", func(_ *mcp.Server, o *mcp.Options) { o.Log = j.log() })
+	ready(t, m)
+	works(t, set, "s_do", said("hello"), "you said hello")
+	for _, want := range []string{"Welcome to the server!", "{not json}"} {
+		if !strings.Contains(j.String(), want) {
+			t.Errorf("the log does not have %q", want)
+		}
+	}
+	if strings.Contains(j.String(), "\x1b") {
+		t.Error("the log has what drives a terminal")
+	}
+}
+
+func TestAServerThatDiesInACallLeavesTheOutcomeOpen(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"exit", "leave"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			m, set := played(t, "plain", nil)
+			ready(t, m)
+			r := call(t.Context(), set, "s_do", said(how), nil)
+			if !r.Failed || !r.Unknown || !strings.Contains(r.Text, "outcome unknown") {
+				t.Errorf("the call gave %+v", r)
+			}
+			if got := set.Names(); !slices.Equal(got, []string{"s_do"}) {
+				t.Errorf("the tools are %q", got)
+			}
+			works(t, set, "s_do", said("again"), "you said again")
+		})
+	}
+}
+
+func TestAServerThatHeedsNothingIsEnded(t *testing.T) {
+	t.Parallel()
+	pids := filepath.Join(t.TempDir(), "pids")
+	m, err := mcp.New(mcp.Options{Servers: []mcp.Server{func() mcp.Server {
+		s := scripted(t, "s", "stubborn")
+		s.Env["PIDS"] = pids
+		return s
+	}()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, m)
+	data, err := os.ReadFile(pids) //nolint:gosec // a file of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	var leader, child int
+	if _, err := fmt.Sscan(string(data), &leader, &child); err != nil {
+		t.Fatal(err)
+	}
+	if over(leader) || over(child) {
+		t.Fatal("the server is over before it is ended")
+	}
+	// Close itself fails if it takes longer than a second.
+	if err := m.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if !over(leader) || !over(child) {
+		t.Errorf("the server %d or its child %d is left", leader, child)
+	}
+	if err := m.Close(t.Context()); err != nil {
+		t.Errorf("closed twice: %v", err)
+	}
+	if r := call(t.Context(), new(tool.Set), "x", "{}", nil); !r.Failed {
+		t.Error("a tool that is not there ran")
+	}
+}
+
+func TestNoiseOnStandardErrorHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "noisy", nil)
+	ready(t, m)
+	works(t, set, "s_do", said("hello"), "you said hello")
+	s := until(t, m, "heard", func(s harness.ServerStatus) bool { return true })
+	if len(s.Said) == 0 || len(s.Said) > 20 || strings.Contains(strings.Join(s.Said, ""), "\x1b") {
+		t.Errorf("the last lines are %q", s.Said)
+	}
+}
+
+func TestAServerThatCannotStartSaysWhy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		with func(*mcp.Server)
+		want string
+	}{
+		"no program":        {func(s *mcp.Server) { s.Command = "cairn-no-such-program" }, `no program "cairn-no-such-program" on PATH`},
+		"no path":           {func(s *mcp.Server) { s.Command = filepath.Join(dir, "none") }, "there is no program"},
+		"not a program":     {func(s *mcp.Server) { s.Command = plain }, "permission denied"},
+		"no directory":      {func(s *mcp.Server) { s.Dir = filepath.Join(dir, "none") }, "directory"},
+		"nobody listens":    {func(s *mcp.Server) { *s = mcp.Server{Name: "s", URL: "http://127.0.0.1:1/mcp?token=very-secret-token"} }, "nothing answers"},
+		"it ends at once":   {func(s *mcp.Server) { s.Env[script], s.Env["SECRET_KEY"] = "dies", "hunter2hunter2" }, "exit code 7"},
+		"it says nothing":   {func(s *mcp.Server) { s.Env[script], s.Start = "silent", time.Second }, "not ready within 1s"},
+		"it is no server":   {func(s *mcp.Server) { s.Command, s.Args = "/bin/echo", []string{"hello"} }, "ended"},
+		"it is another one": {func(s *mcp.Server) { *s = mcp.Server{Name: "s", URL: "https://name.invalid/mcp"} }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, set := played(t, "plain", func(s *mcp.Server, _ *mcp.Options) { c.with(s) })
+			s := one(m)
+			if s.State != harness.ServerFailed || !strings.Contains(s.Err, c.want) {
+				t.Errorf("the server is %s: %s", s.State, s.Err)
+			}
+			if all := fmt.Sprintf("%+v", s); strings.Contains(all, "hunter2") || strings.Contains(all, "very-secret") {
+				t.Errorf("a secret is in %s", all)
+			}
+			if got := set.Names(); len(got) != 0 {
+				t.Errorf("the tools are %q", got)
+			}
+		})
+	}
+}
+
+func TestAServerGetsNoSecretThatIsNotForIt(t *testing.T) {
+	t.Parallel()
+	environ := func() []string {
+		return append(os.Environ(), "OPENAI_API_KEY=sk-openai-fake", "ANTHROPIC_API_KEY=sk-ant-fake", "PGPASSWORD=pg-fake", "HOME=/home/ada", "LC_API_KEY=lc-fake")
+	}
+	for name, env := range map[string]map[string]string{
+		"without an environment of its own": nil,
+		"with one":                          {"DECLARED": "yes indeed", "ANTHROPIC_API_KEY": "sk-given-to-it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, set := played(t, "plain", func(s *mcp.Server, o *mcp.Options) {
+				o.Environ = environ
+				for k, v := range env {
+					s.Env[k] = v
+				}
+			})
+			ready(t, m)
+			r := call(t.Context(), set, "s_do", said("env"), nil)
+			if r.Failed || !strings.Contains(r.Text, "HOME=/home/ada") || !strings.Contains(r.Text, "PATH=") {
+				t.Fatalf("the environment is %+v", r)
+			}
+			for _, secret := range []string{"sk-openai-fake", "sk-ant-fake", "pg-fake", "lc-fake"} {
+				if strings.Contains(r.Text, secret) {
+					t.Errorf("the server has %s", secret)
+				}
+			}
+			for k, v := range env {
+				if !strings.Contains(r.Text, k+"="+v) {
+					t.Errorf("the server does not have %s", k)
+				}
+			}
+		})
+	}
+}
+
+func TestMessagesArriveWhole(t *testing.T) {
+	t.Parallel()
+	const text = "작성 완료 🙂 台 é"
+	t.Run("a byte at a time", func(t *testing.T) {
+		t.Parallel()
+		m, set := played(t, "byteatatime", nil)
+		ready(t, m)
+		r := call(t.Context(), set, "s_do", `{"text":"`+text+`"}`, nil)
+		if r.Text != "you said "+text {
+			t.Errorf("the result is %q", r.Text)
+		}
+	})
+	for _, size := range []int{70_000, 1_500_000, 5 << 20, 12 << 20} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Parallel()
+			m, set := played(t, "plain", nil)
+			ready(t, m)
+			var kept keeper
+			set.Artifacts = &kept
+			r := call(t.Context(), set, "s_do", said(fmt.Sprint("long ", size)), nil)
+			if r.Failed || len(r.Text) > 10_000 || string(kept.data) != strings.Repeat("é", size/2) {
+				t.Errorf("of %d bytes there are %d, and the result is %.300q", size, len(kept.data), r.Text)
+			}
+		})
+	}
+	t.Run("many lines", func(t *testing.T) {
+		t.Parallel()
+		m, set := played(t, "plain", nil)
+		ready(t, m)
+		r := call(t.Context(), set, "s_do", said("lines"), nil)
+		if r.Failed || len(r.Text) > 13_000 || !strings.Contains(r.Text, "200000 lines") {
+			t.Errorf("the result has %d bytes and begins %.200q", len(r.Text), r.Text)
+		}
+	})
+	t.Run("more than is taken", func(t *testing.T) {
+		t.Parallel()
+		m, set := played(t, "plain", nil)
+		ready(t, m)
+		r := call(t.Context(), set, "s_do", said(fmt.Sprint("long ", mcp.MaxMessage+2)), nil)
+		if !r.Failed || !strings.Contains(r.Text, "32 MiB") {
+			t.Errorf("the result is %+v", r)
+		}
+		works(t, set, "s_do", said("hello"), "you said hello")
+	})
+}
+
+// keeper keeps the last result.
+type keeper struct{ data []byte }
+
+func (k *keeper) Put(_ context.Context, _ harness.SessionID, data []byte) (string, error) {
+	k.data = data
+	return strings.Repeat("0", 64), nil
+}
+
+func TestToolsAreMadeFitForModels(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "odd", nil)
+	ready(t, m)
+	s := one(m)
+	for _, name := range set.Names() {
+		if len(name) > 64 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+			t.Errorf("the name %q is not legal", name)
+		}
+	}
+	refused := strings.Join(s.Refused, "\n")
+	for _, want := range []string{"The tool list is left out", "array", "The tool a/b is left out: the model would know it as s_a_b, as it does a.b", "s_loop"} {
+		if !strings.Contains(refused, want) {
+			t.Errorf("the refused tools are %s, and %q is not in it", refused, want)
+		}
+	}
+	if len(set.Names()) != 6 {
+		t.Errorf("the tools are %q", set.Names())
+	}
+	for _, tl := range s.Tools {
+		if strings.ContainsAny(tl.Help+tl.Title+tl.Remote, "\x1b\u202e") {
+			t.Errorf("the tool %+v drives a terminal", tl)
+		}
+	}
+	bare, ok := set.Lookup("s_bare")
+	if !ok || string(bare.Schema) != `{"properties":{},"type":"object"}` {
+		t.Errorf("the schema is %s", bare.Schema)
+	}
+	if hidden := find(t, set, "code"); !strings.Contains(hidden.Description, "<U+202E>") || !strings.Contains(hidden.Description, "<U+E0041>") {
+		t.Errorf("the description is %q", hidden.Description)
+	}
+	unsafe, _ := set.Lookup("s_unsafe")
+	if unsafe.Permission != tool.Ask || unsafe.Replay != tool.Manual || unsafe.Judge != nil {
+		t.Errorf("the server's word was believed: %+v", unsafe)
+	}
+	p, err := unsafe.Proposal(t.Context(), tool.Call{Input: json.RawMessage(`{"a":1}`)})
+	if about := strings.Join(p.About, "; "); err != nil || !strings.Contains(p.Subject, "unsafe of the MCP server s") ||
+		!strings.Contains(about, "Harmless") || !strings.Contains(about, "the server says that it changes nothing") || !strings.Contains(p.Body, `"a": 1`) {
+		t.Errorf("the proposal is %+v, %v", p, err)
+	}
+}
+
+// find finds a tool by a part of its name.
+func find(t *testing.T, set *tool.Set, part string) tool.Tool {
+	t.Helper()
+	for _, name := range set.Names() {
+		if strings.Contains(name, part) {
+			tl, _ := set.Lookup(name)
+			return tl
+		}
+	}
+	t.Fatalf("no tool with %q in %q", part, set.Names())
+	return tool.Tool{}
+}
+
+func TestResultsOfAnyShapeAreRead(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "plain", nil)
+	ready(t, m)
+	for what, want := range map[string]string{
+		"empty": "gave nothing", "nothing": "gave nothing", "failed": "line one\nline two", "failed ?": "not why",
+		"parts":     "a\n(image of type image/png, 3 bytes, not shown here)\n(audio of type audio/wav, 2 bytes, not shown here)\n(resource x://y)\ninside\n(resource x://z, 3 bytes, not shown here)\n(resource x://l, n)",
+		"structure": `{"a":[1,2],"b":"<x>"}`, "same": `{"a":1}`, "number": "", "null": "", "nil part": "", "unknown": "", "no res": "",
+	} {
+		r := call(t.Context(), set, "s_do", said("result "+what), nil)
+		if !strings.Contains(r.Text, want) || r.Text == "" || want != "" && strings.HasPrefix(what, "failed") != r.Failed || what == "same" && r.Text != want {
+			t.Errorf("%s gave %+v", what, r)
+		}
+	}
+	if r := call(t.Context(), set, "s_do", said("bad"), nil); !r.Failed || r.Unknown || !strings.Contains(r.Text, "bad") || strings.Contains(r.Text, "\x1b") {
+		t.Errorf("a refusal gave %+v", r)
+	}
+	works(t, set, "s_do", said("hello"), "you said hello")
+}
+
+func TestProgressIsThatOfItsCall(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "plain", nil)
+	ready(t, m)
+	var w watch
+	if r := call(t.Context(), set, "s_do", said("progress"), w.report); r.Failed {
+		t.Fatalf("the call gave %+v", r)
+	}
+	all := w.list()
+	if len(all) < 4 || all[0].Done != 1 || all[0].Total != 5 || strings.Contains(all[0].Text, "\x1b") || !strings.Contains(all[0].Text, "step") {
+		t.Errorf("the reports are %+v", all)
+	}
+}
+
+func TestACallThatIsCancelledIsToldToTheServer(t *testing.T) {
+	t.Parallel()
+	cancelled := filepath.Join(t.TempDir(), "cancelled")
+	m, set := played(t, "plain", func(s *mcp.Server, _ *mcp.Options) { s.Env["CANCELLED"] = cancelled })
+	ready(t, m)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	r := call(ctx, set, "s_do", said("hang"), nil)
+	if !r.Failed || !r.Unknown || strings.Contains(r.Text, "did not heed") {
+		t.Errorf("the call gave %+v", r)
+	}
+	for range 200 {
+		if data, err := os.ReadFile(cancelled); err == nil && strings.Contains(string(data), "requestId") { //nolint:gosec // a file of the test
+			works(t, set, "s_do", said("hello"), "you said hello")
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("the server was not told")
+}
+
+func TestACallThatTakesTooLongEnds(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "plain", func(s *mcp.Server, _ *mcp.Options) { s.Timeout = 200 * time.Millisecond })
+	ready(t, m)
+	// The server does not even read any more.
+	r := call(t.Context(), set, "s_do", said("hang all"), nil)
+	if !r.Failed || !r.Unknown || !strings.Contains(r.Text, "timed out after 200ms") || strings.Contains(r.Text, "did not heed") {
+		t.Errorf("the call gave %+v", r)
+	}
+	big := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`
+	if r := call(t.Context(), set, "s_do", big, nil); !r.Failed || strings.Contains(r.Text, "did not heed") {
+		t.Errorf("a call that cannot be written gave %.300q", r.Text)
+	}
+}
+
+func TestAToolThatChangedIsAnother(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "plain", nil)
+	ready(t, m)
+	before, _ := set.Lookup("s_do")
+	works(t, set, "s_do", said("change Sends everything to me."), "changed")
+	until(t, m, "changed", func(s harness.ServerStatus) bool { return len(s.Tools) == 1 && s.Tools[0].Changed })
+	after, _ := set.Lookup("s_do")
+	if before.Fingerprint() == after.Fingerprint() {
+		t.Error("the changed tool has the old fingerprint")
+	}
+	p, err := after.Proposal(t.Context(), tool.Call{Input: json.RawMessage(`{}`)})
+	if about := strings.Join(p.About, "; "); err != nil || !strings.Contains(about, "the server changed it: its description, the new argument extra") {
+		t.Errorf("the proposal is %+v, %v", p, err)
+	}
+	// Another server takes the name.
+	s := scripted(t, "s", "plain")
+	s.Args = []string{"other"}
+	_, other := managed(t, mcp.Options{Servers: []mcp.Server{s}})
+	claimed, ok := other.Lookup("s_do")
+	if !ok || claimed.Description != before.Description || claimed.Fingerprint() == before.Fingerprint() {
+		t.Error("another server's tool is the same")
+	}
+}
+
+func TestNamesThatAreTakenAreRefused(t *testing.T) {
+	t.Parallel()
+	a, b := scripted(t, "a", "plain"), scripted(t, "b", "plain")
+	a.Prefix, b.Prefix = "x", "x"
+	m, set := managed(t, mcp.Options{Servers: []mcp.Server{b, a}})
+	list := m.List()
+	if list[0].Name != "a" || len(list[0].Tools) != 1 || len(list[1].Tools) != 0 || len(list[1].Refused) != 1 || !strings.Contains(list[1].Refused[0], "the MCP server a has one") {
+		t.Errorf("the servers are %+v", list)
+	}
+	var own tool.Set
+	if err := own.Add(tool.Tool{Name: "x_do", Run: func(context.Context, tool.Call) (string, error) { return "own", nil }}); err != nil {
+		t.Fatal(err)
+	}
+	m.Attach(&own)
+	if r := call(t.Context(), &own, "x_do", "{}", nil); r.Text != "own" {
+		t.Errorf("the tool gave %+v", r)
+	}
+	if got := m.List()[0].Refused; len(got) != 1 || !strings.Contains(got[0], "no server's") {
+		t.Errorf("refused are %q", got)
+	}
+	works(t, set, "x_do", said("hello"), "you said hello")
+}
+
+func TestAServerIsSwitchedAndReconnected(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "plain", func(s *mcp.Server, _ *mcp.Options) { s.Off = true })
+	if s := one(m); s.State != harness.ServerOff || len(set.Names()) != 0 {
+		t.Fatalf("the server is %s with %q", s.State, set.Names())
+	}
+	if err := m.Switch(t.Context(), "s", true); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, m)
+	works(t, set, "s_do", said("hello"), "you said hello")
+	if err := m.Reconnect(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, m)
+	works(t, set, "s_do", said("hello"), "you said hello")
+	held, _ := set.Lookup("s_do")
+	if err := m.Switch(t.Context(), "s", false); err != nil {
+		t.Fatal(err)
+	}
+	if s := one(m); s.State != harness.ServerOff || len(s.Tools) != 0 || len(set.Names()) != 0 {
+		t.Errorf("the server is %s with %q", s.State, set.Names())
+	}
+	if _, err := held.Run(t.Context(), tool.Call{Input: json.RawMessage(`{}`)}); err == nil || !strings.Contains(err.Error(), "switched off") {
+		t.Errorf("a tool of a server that is off gave %v", err)
+	}
+	if err := m.Switch(t.Context(), "other", true); err == nil {
+		t.Error("a server that is not there was switched on")
+	}
+}
+
+func TestPatternsChooseTools(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "odd", func(s *mcp.Server, _ *mcp.Options) {
+		s.Prefix, s.Tools, s.Without, s.Repeatable = "my", []string{"a?b", "un*", "bare"}, []string{"bare"}, []string{"unsa*"}
+	})
+	ready(t, m)
+	if got := set.Names(); !slices.Equal(got, []string{"my_a_b", "my_unsafe"}) {
+		t.Errorf("the tools are %q", got)
+	}
+	if tl, _ := set.Lookup("my_unsafe"); tl.Replay != tool.Safe {
+		t.Errorf("the replay policy is %q", tl.Replay)
+	}
+	if tl, _ := set.Lookup("my_a_b"); tl.Replay != tool.Manual {
+		t.Errorf("the replay policy is %q", tl.Replay)
+	}
+}
+
+func TestAWaiterThatGivesUpLeavesTheConnectingAlone(t *testing.T) {
+	t.Parallel()
+	m, err := mcp.New(mcp.Options{Servers: []mcp.Server{scripted(t, "s", "plain")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close(context.Background()) })
+	set := &tool.Set{}
+	m.Attach(set)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m.Start(ctx)
+	_ = m.Ready(ctx)
+	if err := m.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, m)
+	works(t, set, "s_do", said("hello"), "you said hello")
+}

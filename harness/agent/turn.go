@@ -46,8 +46,13 @@ type Steps struct {
 	// Extensions change what happens in the turn. Who makes the Steps has installed
 	// them, and takes them down.
 	Extensions []Extension
-	Log        *slog.Logger
-	Now        func() time.Time
+	// Ready, if set, is called before the first step of a stretch and may wait for
+	// what is still on its way, such as servers that have some of the Tools. waits is
+	// told what is waited for, lacks what the turn has to do without. It returns when
+	// ctx ends.
+	Ready func(ctx context.Context, waits, lacks func(text string))
+	Log   *slog.Logger
+	Now   func() time.Time
 }
 
 // Stored says where a record went: its number in the run's journal and, if it
@@ -177,6 +182,9 @@ func (t *Turn) Drive(ctx context.Context, s loop.State) error {
 		return t.failed(ctx, err)
 	}
 	cmd := s.Next()
+	if !over(cmd) {
+		t.ready(t.Soft) //nolint:contextcheck // waiting stops when the turn is to rest
+	}
 	for !t.single.over(cmd) {
 		if err := t.Soft.Err(); err != nil && !over(cmd) {
 			return err

@@ -72,6 +72,8 @@ type Config struct {
 	// says of the tools.
 	Permissions Permissions
 	Tools       Tools
+	// MCP are the MCP servers of the user's file, in the order of their names.
+	MCP []MCPServer
 	// File is the user's configuration file, which need not exist.
 	File string
 	// Project is the project's file, empty if there is none.
@@ -213,6 +215,7 @@ func (c *Config) settle(s Streams, user file, flags map[string]string) error {
 		}
 	}
 	c.Providers, c.Models, c.Keys, c.Tools = user.Providers, user.Models, user.Keys, toolsOf(s, user.Tools)
+	c.MCP = mcpOf(s, c.File, user.MCP)
 	if c.Permissions, err = permissionsOf(*c, user, project); err != nil {
 		return err
 	}
@@ -411,7 +414,11 @@ func (c Config) Values() []Value {
 	for _, action := range sortedKeys(c.Keys) {
 		add(fmt.Sprintf("keys.%q", action), strings.Join(c.Keys[action], " "))
 	}
-	return slices.Concat(all, c.Permissions.values(), c.Tools.values(c.File))
+	all = slices.Concat(all, c.Permissions.values(), c.Tools.values(c.File))
+	for _, s := range c.MCP {
+		all = append(all, s.shown...)
+	}
+	return all
 }
 
 // From says where the value of a key is from, and whether a flag set it.

@@ -47,6 +47,7 @@ type file struct {
 	Engine      *string           `toml:"engine"`
 	Drive       *string           `toml:"drive"`
 	Worker      *workerTable      `toml:"worker"`
+	MCP         *mcpTable         `toml:"mcp"`
 
 	// Keys is RawKeys, checked; plain are the plain keys that are set.
 	Keys  map[string]KeyList `toml:"-"`
@@ -55,7 +56,7 @@ type file struct {
 
 // tables are the keys that are allowed below each table of a configuration.
 func tables() map[string][]string {
-	top := []string{"providers", "models", "keys", "permissions", "tools", "memory", "chat", "spending", "worker"}
+	top := []string{"providers", "models", "keys", "permissions", "tools", "memory", "chat", "spending", "worker", keyMCP}
 	for _, k := range settings() {
 		if !strings.Contains(k.key, ".") {
 			top = append(top, k.key)
@@ -73,6 +74,8 @@ func tables() map[string][]string {
 		"spending":    {"session", "day"},
 		"worker":      {"any_host", "lease"},
 		"mouse":       {"wheel", "select", "copy"},
+		keyMCP:        {"servers"},
+		mcpServers:    mcpServerKeys(),
 	}
 }
 
@@ -147,7 +150,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 	}
 	err = errors.Join(
 		f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data), f.checkPermissions(path, data), f.checkTools(path, data),
-		f.checkMemory(path, data), f.checkChat(path, data), f.checkStill(path, data), f.checkSpending(path, data), f.checkMouse(path, data), f.checkNotify(path, data), f.checkEngine(path, data),
+		f.checkMemory(path, data), f.checkChat(path, data), f.checkStill(path, data), f.checkSpending(path, data), f.checkMouse(path, data), f.checkNotify(path, data), f.checkEngine(path, data), f.checkMCP(path, data),
 	)
 	if err != nil {
 		return f, err
@@ -193,7 +196,7 @@ func (f file) harmless(path string, data []byte) error {
 	}
 	for key, set := range map[string]bool{
 		"providers": f.Providers != nil, "models": f.Models != nil, "keys": f.RawKeys != nil, "tools": f.Tools != nil, "memory": f.Memory != nil,
-		keyMouse: f.RawMouse != nil, "chat": f.Chat != nil, "spending": f.Spending != nil, "worker": f.Worker != nil,
+		keyMouse: f.RawMouse != nil, "chat": f.Chat != nil, "spending": f.Spending != nil, "worker": f.Worker != nil, keyMCP: f.MCP != nil,
 	} {
 		if set {
 			return notByProject(path, lineOf(data, "["+key), key)
@@ -207,6 +210,12 @@ func (f file) harmless(path string, data []byte) error {
 
 // notByProject says that a project must not set a key, and what it can set.
 func notByProject(path string, line int, key string) error {
+	if key == keyMCP {
+		return &ConfigError{
+			File: path, Line: line,
+			Text: "\"mcp\" cannot be set by a project, because a server may be any program; put it into your own configuration, for example with: cairn mcp import FILE",
+		}
+	}
 	return &ConfigError{
 		File: path, Line: line,
 		Text: fmt.Sprintf("%q cannot be set by a project, only model, system, theme and the ask and deny rules can; put it into your own configuration", key),
@@ -239,7 +248,7 @@ func (f *file) guardSecrets(path string) []string {
 		f.Providers[name] = p
 		warnings = append(warnings, fmt.Sprintf("the api_key of %s in %s is not used, because others can read the file; run: chmod 600 %s", name, path, path))
 	}
-	return warnings
+	return append(warnings, f.guardMCP(path)...)
 }
 
 // tomlErrors turns the library's errors into ours: file, line, what is wrong.
@@ -273,6 +282,9 @@ func unknownKey(key toml.Key) string {
 	if len(key) > 1 {
 		table = key[0]
 	}
+	if table == keyMCP && len(key) > 3 {
+		table = mcpServers
+	}
 	candidates := tables()[table]
 	text := fmt.Sprintf("unknown key %q", strings.Join(key, "."))
 	if table == "" && len(key) == 1 {
@@ -288,6 +300,9 @@ func unknownKey(key toml.Key) string {
 func wanted(key toml.Key) string {
 	if len(key) == 0 {
 		return ""
+	}
+	if key[0] == keyMCP {
+		return wantedMCP(key)
 	}
 	switch key[len(key)-1] {
 	case "distill":

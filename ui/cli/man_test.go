@@ -85,7 +85,7 @@ func TestEveryKeyOfTheConfigurationIsDocumented(t *testing.T) {
 	for table, keys := range tables() {
 		for _, k := range keys {
 			switch {
-			case table == "providers", table == "models":
+			case table == "providers", table == "models", table == mcpServers:
 				k = table + ".NAME." + k
 			case table != "":
 				k = table + "." + k

@@ -54,5 +54,18 @@ func configDocs() []keyDoc {
 		{"tools.private_addresses", "true or false", "let pages be fetched from addresses of the local network"},
 		{"tools.command_timeout", "time", "how long a command of the model may take"},
 		{"tools.off", "list", "tools that the model does not get"},
+		{"mcp.servers.NAME.command", "text", "the program of an MCP server, its whole path or a name on PATH; no shell reads it"},
+		{"mcp.servers.NAME.args", "list", "what it is given"},
+		{"mcp.servers.NAME.dir", "path", "its working directory; without it that of cairn"},
+		{"mcp.servers.NAME.env", "table", "its variables besides a few harmless ones; \"${NAME}\" stands for the value of a variable of cairn's own, \"${NAME:-text}\" for the text where it is not set"},
+		{"mcp.servers.NAME.url", "text", "the address of a server that is reached over streamable HTTP, in the place of a program; with ${NAME} as in env"},
+		{"mcp.servers.NAME.headers", "table", "what is sent with each request to it; with ${NAME} as in env"},
+		{"mcp.servers.NAME.off", "true or false", "do not connect to it"},
+		{"mcp.servers.NAME.prefix", "text", "what the names of its tools begin with, before a _; without it NAME"},
+		{"mcp.servers.NAME.tools", "list", "patterns for the tools that are offered, with * and ?; without it all are"},
+		{"mcp.servers.NAME.without", "list", "patterns for tools that are left out of them"},
+		{"mcp.servers.NAME.repeatable", "list", "patterns for tools that may run again if nobody saw them end; without it you are asked"},
+		{"mcp.servers.NAME.timeout", "time", "how long a call may take; without it 5m"},
+		{"mcp.servers.NAME.start", "time", "how long connecting may take; without it 30s"},
 	}
 }

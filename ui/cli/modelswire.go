@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"cairn/harness/model"
@@ -130,6 +131,9 @@ func (s Setup) Secrets(environ []string) map[string]string {
 	}
 	for i, a := range s.Config.Engines {
 		environ = append(environ, fmt.Sprintf("engines.%d=%s", i, a.Text)) // it may hold a password, too
+	}
+	for _, server := range s.Config.MCP {
+		maps.Copy(more, server.secrets)
 	}
 	return tool.SecretsOf(environ, more)
 }

@@ -89,8 +89,12 @@ func TestTheReadmeShowsEveryKeyOfTheConfiguration(t *testing.T) {
 		for _, line := range strings.Split(example[1], "\n") {
 			if name, ok := strings.CutPrefix(line, "["); ok {
 				table, _, _ = strings.Cut(name, "]")
-				table, _, _ = strings.Cut(table, ".")
-				table += "."
+				if server, ok := strings.CutPrefix(table, mcpServers+"."); ok {
+					table = strings.TrimSuffix(table, "."+server) + "."
+				} else {
+					table, _, _ = strings.Cut(table, ".")
+					table += "."
+				}
 			}
 			if key, _, ok := strings.Cut(line, " = "); ok {
 				shown[table+strings.TrimSpace(key)] = true

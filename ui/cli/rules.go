@@ -191,12 +191,15 @@ func (c *Config) known(tools func() []string) error {
 	}
 	names := tools()
 	for _, l := range c.Permissions.Lines {
+		if c.offered(toolOf(l.Rule)) {
+			continue // nobody knows the tools of a server before it is connected
+		}
 		if slip := slipIn(l.Rule, names); slip != "" {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("the %s rule %s from %s %s", l.Effect, l.Rule, l.From, slip))
 		}
 	}
 	for _, name := range c.Tools.Off {
-		if !slices.Contains(names, name) {
+		if !slices.Contains(names, name) && !c.offered(name) {
 			return usage("tools.off in %s: there is no tool %q%s", c.File, name, suggest(name, "", names))
 		}
 	}
@@ -214,7 +217,7 @@ func slipIn(rule string, names []string) string {
 
 // noticeSlip says what is odd about the rule of a standing permission.
 func (a *app) noticeSlip(rule string) {
-	if a.wire.Tools == nil {
+	if a.wire.Tools == nil || a.cfg != nil && a.cfg.offered(toolOf(rule)) {
 		return
 	}
 	if slip := slipIn(rule, a.wire.Tools()); slip != "" {

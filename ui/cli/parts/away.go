@@ -101,7 +101,9 @@ func (d *driving) steps(ctx context.Context, j run.Job, c run.Carried) (agent.St
 	if err != nil {
 		return agent.Steps{}, fmt.Errorf("%w: %w", run.ErrUnfit, err)
 	}
-	if err := unfit(j, k.needs(j.Run.Config, d.host), d.host, setup.Config.AnyHost); err != nil {
+	k.servers.wait(ctx, setup.Log)
+	k.servers.lend(k.set(j.Run.Config), j.Needs.Tools)
+	if err := unfit(j, k.needs(j.Run.Config, d.host), d.host, setup.Config.AnyHost, k.servers.portable); err != nil {
 		return agent.Steps{}, err
 	}
 	steps, err := k.steps(ctx, j.Run.Config)

@@ -53,7 +53,7 @@ func (k *kit) needs(c harness.RunConfig, h host) run.Needs {
 	n := run.Needs{
 		Agent: c.Agent, Tools: fingerprints(k.set(c)), Settings: settingsOf(k.setup.Config), Mode: k.setup.Config.Permissions.Mode,
 	}
-	if bound(n.Tools) && !k.setup.Config.AnyHost {
+	if bound(n.Tools, k.servers.portable) && !k.setup.Config.AnyHost {
 		n.Host = h.id
 	}
 	return n
@@ -71,11 +71,12 @@ func fingerprints(set *tool.Set) map[string]string {
 }
 
 // bound reports whether among tools are some that work on one machine: on its
-// files, and with its programs. It knows those that do not.
-func bound(tools map[string]string) bool {
+// files, and with its programs. It knows those that do not, and remote tells which
+// others are reached over the network.
+func bound(tools map[string]string, remote func(name string) bool) bool {
 	portable := append(recall.Tools(), recall.HistoryTool, tool.ReadResult, "fetch_url", "ask_user", ask.TodosTool)
 	for name := range tools {
-		if !slices.Contains(portable, name) {
+		if !slices.Contains(portable, name) && !remote(name) {
 			return true
 		}
 	}
@@ -106,8 +107,8 @@ func settingsOf(c cli.Config) string {
 func sorted(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // unfit says why this process cannot drive a run, nil if it can. have is what it
-// has for runs like that one.
-func unfit(j run.Job, have run.Needs, h host, anyHost bool) error {
+// has for runs like that one, remote as in [bound].
+func unfit(j run.Job, have run.Needs, h host, anyHost bool, remote func(name string) bool) error {
 	want := j.Needs
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", run.ErrUnfit, fmt.Sprintf(format, args...))
@@ -115,7 +116,7 @@ func unfit(j run.Job, have run.Needs, h host, anyHost bool) error {
 	switch {
 	case want.Host != "" && want.Host != h.id:
 		return refuse("its tools work on the machine %s, and this one is %s", j.Run.Host, h.name)
-	case want.Host == "" && bound(want.Tools) && j.Run.Host != h.name && !anyHost:
+	case want.Host == "" && bound(want.Tools, remote) && j.Run.Host != h.name && !anyHost:
 		return refuse("its tools would work on the machine %s instead of on %s; a worker with --any-host lets them", h.name, j.Run.Host)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want.Tools)) {

@@ -35,7 +35,7 @@ func TestAWorkerThatDiffersRefusesTheRunAndSaysWhy(t *testing.T) {
 		},
 		"other settings": {needs: have, have: run.Needs{Tools: have.Tools, Settings: "t"}, at: box, want: "are not those that the run was begun with"},
 	} {
-		err := unfit(run.Job{Run: harness.Run{Host: "box"}, Needs: c.needs}, c.have, c.at, c.anyHost)
+		err := unfit(run.Job{Run: harness.Run{Host: "box"}, Needs: c.needs}, c.have, c.at, c.anyHost, func(string) bool { return false })
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", name, err)

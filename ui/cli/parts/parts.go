@@ -36,8 +36,16 @@ type Start struct {
 	// Queue opens what keeps runs at an address of SQLite or PostgreSQL.
 	Queue func(ctx context.Context, a run.Address, setup cli.Setup) (run.Queue, error)
 
+	// Asks says that a screen is there which passes on what MCP servers ask, and
+	// Version is what they are told of this program.
+	Asks    bool
+	Version string
+
 	once sync.Once
 	env  choose.Env
+	// served are the MCP servers of the process, nil until they are asked for.
+	serving sync.Mutex
+	served  *servers
 }
 
 // Environment is where keys, addresses and models come from: one for all parts

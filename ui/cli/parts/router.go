@@ -40,13 +40,20 @@ func (p *Start) Engine(s cli.Store, native Native, setup cli.Setup) (Engines, er
 	if err != nil {
 		return Engines{}, err
 	}
+	k.attach()
 	local, err := k.local(native)
 	if err != nil || setup.Ephemeral {
 		return Engines{Engine: local, Tools: k.tools}, err
 	}
 	// What tools leave in runs that are kept apart goes with those runs. Most starts
 	// have none.
-	apart := sync.OnceValues(func() (*kit, error) { return p.away(s, native, setup) })
+	apart := sync.OnceValues(func() (*kit, error) {
+		k, err := p.away(s, native, setup)
+		if err == nil {
+			k.attach()
+		}
+		return k, err
+	})
 	o := run.RouterOptions{
 		Native: local, NativeNames: []string{native.Engine, string(run.KindBbolt)}, Home: native.Journal, Default: native.Engine, Logger: setup.Log,
 		Open: func(_ context.Context, name string) (*run.Remote, error) { return p.byName(apart, native, name) },
@@ -103,7 +110,10 @@ func (p *Start) remote(apart func() (*kit, error), native Native, a run.Address)
 	return run.NewRemote(run.RemoteOptions{
 		Home: native.Journal, Transcript: s.Transcript, Sessions: s.Sessions, Artifacts: s.Artifacts, Grants: s.Grants, Facts: s.Facts, Notes: s.Notes,
 		Backend: backend, Engine: a.Name, Store: native.ID, Host: h.name, Here: setup.Config.Drive != cli.DriveWorkers, Interactive: setup.Interactive,
-		Needs: func(_ context.Context, c harness.RunConfig) (run.Needs, error) { return k.needs(c, h), nil },
+		Needs: func(ctx context.Context, c harness.RunConfig) (run.Needs, error) {
+			k.servers.wait(ctx, setup.Log) // the run is to have their tools
+			return k.needs(c, h), nil
+		},
 		Tools: func(_ context.Context, c harness.RunConfig) (*tool.Set, error) { return k.set(c), nil },
 		Info: func(_ context.Context, c harness.RunConfig) (model.Info, error) {
 			return p.Environment(setup).Catalogue.Info(c.Model), nil

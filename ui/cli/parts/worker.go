@@ -94,6 +94,13 @@ func (p *Start) Worker(ctx context.Context, setup cli.Setup, w cli.WorkerSetup, 
 	if err != nil {
 		return nil, err
 	}
+	s, err := p.mcpServers(setup)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		s.Start(ctx) // before the first run asks for their tools
+	}
 	d := &driving{start: p, setup: setup, host: h, spare: spare, project: w.Project}
 	for i, s := range w.Stores {
 		d.stores = append(d.stores, stored{s, natives[i]})

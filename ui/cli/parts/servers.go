@@ -1,0 +1,188 @@
+package parts
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/mcp"
+	"cairn/harness/tool"
+	"cairn/ui/cli"
+)
+
+// serverPatience bounds how long a turn waits for MCP servers that are being
+// connected.
+const serverPatience = 10 * time.Second
+
+// servers are the MCP servers of a process, and the tools that they offer. A nil one
+// has none.
+type servers struct {
+	*mcp.Manager
+	// all are the tools of all servers.
+	all tool.Set
+
+	mu sync.Mutex
+	// told are the failures that turns told of, by server.
+	told map[string]string
+}
+
+// mcpServers returns the MCP servers of a start: the same ones for all its parts, nil
+// if none is configured. None is connected to before its first turn, or
+// [Start.Connect].
+func (p *Start) mcpServers(setup cli.Setup) (*servers, error) {
+	p.serving.Lock()
+	defer p.serving.Unlock()
+	if p.served != nil || len(setup.Config.MCP) == 0 || setup.Steps != nil {
+		return p.served, nil
+	}
+	m, err := mcp.New(mcp.Options{
+		Servers: serversOf(setup.Config), Interactive: p.Asks && setup.Interactive, Name: "cairn", Version: p.Version, Log: setup.Log, Now: setup.Now,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("MCP servers: %w", err)
+	}
+	p.served = &servers{Manager: m, told: map[string]string{}}
+	m.Attach(&p.served.all)
+	return p.served, nil
+}
+
+// serversOf are the servers of a configuration, without the tools that are off.
+func serversOf(c cli.Config) []mcp.Server {
+	var all []mcp.Server
+	for _, s := range c.MCP {
+		one := s.Server
+		one.Without = slices.Clone(one.Without)
+		for _, off := range c.Tools.Off {
+			if name, ok := s.Remote(off); ok {
+				one.Without = append(one.Without, name)
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Servers returns the MCP servers of a start for a screen, nil if none is configured.
+func (p *Start) Servers() harness.Servers {
+	p.serving.Lock()
+	defer p.serving.Unlock()
+	if p.served == nil {
+		return nil
+	}
+	return p.served.Manager
+}
+
+// Connect begins to connect to the MCP servers, and returns at once.
+func (p *Start) Connect(ctx context.Context) {
+	if s := p.Servers(); s != nil {
+		p.served.Start(ctx)
+	}
+}
+
+// Close ends the connections to the MCP servers, and the programs that were started
+// for them. It takes a second at most.
+func (p *Start) Close(ctx context.Context) error {
+	if p.Servers() == nil {
+		return nil
+	}
+	return p.served.Close(ctx)
+}
+
+// ready connects to the servers and waits for those that are on their way, not for
+// long: waits is told which ones those are, lacks which ones have failed, once each.
+func (s *servers) ready(ctx context.Context, waits, lacks func(text string)) {
+	s.Start(ctx)
+	if names := s.named(harness.ServerConnecting); len(names) > 0 {
+		waits("waiting for the MCP " + plural("server", names))
+		bounded, cancel := context.WithTimeout(ctx, serverPatience)
+		_ = s.Ready(bounded) // how each stands is looked at below
+		cancel()
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	for _, text := range s.news() {
+		lacks(text)
+	}
+}
+
+// news tells of servers that are not there, of each once until it was there.
+func (s *servers) news() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []string
+	for _, server := range s.List() {
+		text := ""
+		switch server.State {
+		case harness.ServerFailed:
+			text = fmt.Sprintf("without the tools of MCP server %s: %s", server.Name, strings.TrimSuffix(server.Err, "."))
+		case harness.ServerConnecting:
+			text = fmt.Sprintf("without the tools of MCP server %s for now: it is still connecting", server.Name)
+		default:
+		}
+		if text != "" && s.told[server.Name] == "" {
+			all = append(all, text)
+		}
+		s.told[server.Name] = text
+	}
+	return all
+}
+
+// wait is ready for whoever has nobody to tell.
+func (s *servers) wait(ctx context.Context, log *slog.Logger) {
+	if s == nil {
+		return
+	}
+	s.ready(ctx, func(string) {}, func(text string) { log.Warn("mcp", slog.String("error", text)) })
+}
+
+// named are the names of the servers in a state.
+func (s *servers) named(state harness.ServerState) []string {
+	var names []string
+	for _, server := range s.List() {
+		if server.State == state {
+			names = append(names, server.Name)
+		}
+	}
+	return names
+}
+
+func plural(one string, names []string) string {
+	if len(names) == 1 {
+		return one + " " + names[0]
+	}
+	return one + "s " + strings.Join(names, ", ")
+}
+
+// lend puts the tools of the servers that a run was begun with into a set that is
+// used for that run alone. Others than those stay out: the run's model was never
+// told of them.
+func (s *servers) lend(set *tool.Set, wanted map[string]string) {
+	if s == nil {
+		return
+	}
+	for _, name := range s.all.Names() {
+		if _, asked := wanted[name]; !asked {
+			continue
+		}
+		if t, ok := s.all.Lookup(name); ok {
+			_ = set.Add(t) // one whose name is taken is the other tool
+		}
+	}
+}
+
+// portable reports whether a tool is one of a server that is reached over the network,
+// and so from any machine.
+func (s *servers) portable(name string) bool {
+	if s == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.List(), func(server harness.ServerStatus) bool {
+		return server.Transport == "http" && slices.ContainsFunc(server.Tools, func(t harness.ServerTool) bool { return t.Name == name })
+	})
+}

@@ -321,9 +321,12 @@ func FuzzArchive(f *testing.F) {
 	f.Add([]byte("[" + talkGPT + "," + talkClaude + "]"))
 	f.Add([]byte(talkGPT))
 	f.Add([]byte(talkClaude))
-	image := drawing(f)
+	image := string(drawing(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, err := each(t, written(t, map[string]string{"conversations.json": string(data), "file_00ab.dat": string(image)}))
+		err := foreign.ReadExport(t.Context(), map[string]string{"conversations.json": string(data), "file_00ab.dat": image}, func(s foreign.Session) error {
+			goesOn(t, s)
+			return nil
+		})
 		if err != nil && strings.TrimSpace(err.Error()) == "" {
 			t.Error("an error without words")
 		}

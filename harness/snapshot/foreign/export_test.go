@@ -1,6 +1,12 @@
 package foreign
 
-import "cairn/harness/snapshot"
+import (
+	"context"
+	"io"
+	"strings"
+
+	"cairn/harness/snapshot"
+)
 
 // StrandsSnapshot reads one snapshot, with the same in the stash under each key.
 func StrandsSnapshot(file, stash []byte) (Session, error) {
@@ -18,4 +24,15 @@ func StrandsMessage(file, stash []byte) (Session, error) {
 		return Session{}, err
 	}
 	return r.session("a b", snapshot.Document{}), nil
+}
+
+// ReadExport reads an export whose files are in memory.
+func ReadExport(ctx context.Context, files map[string]string, do func(Session) error) error {
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	return newArchive(names, func(name string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(files[name])), nil
+	}, nil).Each(ctx, do)
 }

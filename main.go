@@ -302,6 +302,7 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 		},
 		Mouse:     ui.MouseUse{Off: !c.Mouse, NoWheel: !c.Setup.Config.MouseUse.Wheel, NoSelect: !c.Setup.Config.MouseUse.Select, Copy: c.Setup.Config.MouseUse.Copy},
 		Inline:    c.Setup.Config.Inline(),
+		Images:    c.Setup.Config.Images,
 		Notify:    ui.NotifyUse{How: string(c.Setup.Config.Notify), After: c.Setup.Config.NotifyAfter},
 		HelpNotes: c.Places(),
 		Theme:     func(dark bool) *themes.Theme { return c.Design.Theme(dark, c.Look) },
@@ -387,7 +388,7 @@ func checkRule(text string) error {
 
 // bindings are the actions that keys can be given to, with their keys.
 func bindings() []render.Binding {
-	return slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.PaletteActions(), overlay.ModelsActions(), overlay.UsageActions(), overlay.ThemeActions(), overlay.ContextActions(), overlay.PagerActions(), overlay.WelcomeActions(), chat.SelectActions())
+	return slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.PaletteActions(), overlay.ModelsActions(), overlay.UsageActions(), overlay.ThemeActions(), overlay.ContextActions(), overlay.ImageActions(), overlay.PagerActions(), overlay.WelcomeActions(), chat.SelectActions())
 }
 
 // actions are the names of the actions that keys can be given to.
@@ -407,7 +408,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 	}
 	in, out := os.Stdin, os.Stdout
 	deps := p.deps(c, engine)
-	s, err := screen.Open(in, out, screen.Options{Inline: deps.Inline, Mouse: deps.Mouse.Mode(), Log: c.Setup.Log, Getenv: c.Setup.Getenv, Now: c.Setup.Now})
+	s, err := screen.Open(in, out, screen.Options{Images: deps.Images, Inline: deps.Inline, Mouse: deps.Mouse.Mode(), Log: c.Setup.Log, Getenv: c.Setup.Getenv, Now: c.Setup.Now})
 	if errors.Is(err, screen.ErrDumb) || errors.Is(err, screen.ErrNotTerminal) {
 		return exit, fmt.Errorf("%w; use --plain, or cairn -p for one answer", err)
 	}

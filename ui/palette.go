@@ -220,6 +220,7 @@ func (m Model) settingItems() []overlay.PaletteItem {
 	}
 	for _, s := range []struct{ action, name, words string }{
 		{"chat.notifications", notify, "notify bell tell away focus end of a turn"},
+		{"chat.images", m.imagesVerb(), "images pictures kitty sixel iterm graphics"},
 		{"chat.mouse", "", "wheel select capture"},
 		{"chat.theme", "choose a theme", "colours colors dark light contrast"},
 		{"chat.model", "choose a model", "provider key"},

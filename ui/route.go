@@ -100,6 +100,8 @@ func (m Model) want(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m.toggleMouse()
 	case chat.WantNotify:
 		return m.toggleNotify()
+	case chat.WantImages:
+		return m.toggleImages()
 	case chat.WantCopy:
 		return m, clipboard(want.Text)
 	case chat.WantSuspend:
@@ -144,6 +146,8 @@ func (m Model) overlaid(want chat.Intent) (tea.Model, tea.Cmd) {
 		return m.openHelp(), nil
 	case chat.WantKeyTest:
 		return m.openKeyTest()
+	case chat.WantImage:
+		return m.openImage(want)
 	default:
 		return m, nil
 	}

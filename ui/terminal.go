@@ -25,6 +25,7 @@ type terminal struct {
 	turns    []turnSeen
 	mouse    pointer
 	inline   inline
+	images   showing
 	// browse opens an address on its display, nil where that cannot be.
 	browse func(ctx context.Context, address string) error
 }
@@ -37,7 +38,7 @@ func (m Model) learn(able screen.Abilities) (tea.Model, tea.Cmd) {
 	for i := range m.parked {
 		m.parked[i] = m.parked[i].ShiftEnter(able.ShiftEnter())
 	}
-	return m, nil
+	return m.useImages()
 }
 
 // looked takes whether the person looks at this terminal. When they come back all
@@ -93,6 +94,7 @@ func (m Model) terminalWords() []string {
 	default:
 		words = append(words, "kitty keys unknown: it did not answer")
 	}
+	words = append(words, "images "+m.imagesHow())
 	if able.Clipboard {
 		words = append(words, "OSC 52 yes")
 	} else {

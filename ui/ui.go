@@ -123,6 +123,9 @@ type Deps struct {
 	// Welcome is shown over the chat at the very first start; nil is none. Its theme,
 	// keys and words are filled in.
 	Welcome *overlay.WelcomeConfig
+	// Images says how images are shown, such as [screen.ImagesAuto], which is the
+	// default.
+	Images string
 	// HelpNotes are lines below the keys in the help.
 	HelpNotes []string
 	// Getenv tells which editor the person uses; nil means the default one.
@@ -189,6 +192,7 @@ type Exit struct {
 func New(ctx context.Context, d Deps) Model {
 	m := Model{ctx: ctx, deps: d}
 	m.term.mouse.use, m.term.browse = d.Mouse, localOpener(d.Getenv)
+	m.term.images.shelf = &overlay.Shelf{}
 	m.term.inline.out = &screen.Above{}
 	m.look = newLook(d, true)
 	var remote runs.Remote
@@ -224,6 +228,7 @@ func (m Model) open(o chat.Open) Model {
 	o.Number = m.serial
 	m.front = frontChat
 	m.chat = chat.New(m.ctx, m.chatDeps(), o).ShiftEnter(m.term.able.ShiftEnter())
+	m.chat, _ = m.chat.UseImages(m.images()) // there are none yet
 	return m
 }
 
@@ -286,6 +291,7 @@ func (m Model) Exit() Exit {
 // was left. The engine must not be closed yet.
 func (m Model) Settle() Exit {
 	e := m.Exit()
+	m.term.images.clear(m.deps.Log)
 	for _, c := range append(m.parked[:len(m.parked):len(m.parked)], m.chat) {
 		if err := c.Settle(); err != nil && e.Unsaved == nil {
 			e.Saved = e.Saved && c.Session().ID != e.Session
@@ -351,6 +357,10 @@ func (m Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.restyle(msg.Dark), nil
 	case screen.AbilitiesMsg:
 		return m.learn(screen.Abilities(msg))
+	case screen.ImageMsg, screen.ImagesGoneMsg:
+		return m.imaged(msg)
+	case imagesSaved:
+		return m.imagesKept(msg), nil
 	case screen.FocusMsg:
 		return m.looked(msg.In)
 	case notifySaved:

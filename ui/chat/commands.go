@@ -45,6 +45,9 @@ func (m Model) command(p Parsed) (Model, tea.Cmd, Intent) {
 		return m.copied(p.Arg)
 	case "keys":
 		return m.keysCommand(p.Arg)
+	case "image":
+		m, want := m.viewImage(p.Arg)
+		return m, nil, want
 	}
 	m, cmd := m.carryOut(p)
 	return m, cmd, Intent{}

@@ -234,6 +234,10 @@ const (
 	WantMouse
 	// WantNotify has notifications turned on or off.
 	WantNotify
+	// WantImage is Images looked at, beginning with that at At.
+	WantImage
+	// WantImages has images shown in the conversation, or not.
+	WantImages
 	// WantServers is the list of MCP servers.
 	WantServers
 	// WantArguments asks for what Call needs and was not given.
@@ -250,6 +254,9 @@ type Intent struct {
 	Say string
 	// Open is the session that [WantOpen] is about.
 	Open Open
+	// Images are those that [WantImage] is about.
+	Images []overlay.ImageItem
+	At     int
 	// Call is the prompt that [WantArguments] is about.
 	Call *attach.Call
 }

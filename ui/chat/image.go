@@ -234,23 +234,17 @@ func (m Model) fetchSeen() (Model, tea.Cmd) {
 // makeImage reads an image and makes of it what the terminal gets. Without cells only
 // its size is read.
 func (m Model) makeImage(f *harness.File, key imageKey, cells render.Cells) tea.Cmd {
-	ctx, d, to, id := m.ctx, m.deps, m.to(), m.session.ID
+	ctx, to, load := m.ctx, m.to(), m.loadImage(f)
 	most := imagePixels
 	if m.img.use.Far {
 		most = farPixels
 	}
 	return func() tea.Msg {
 		out := imageMsg{to: to, key: key}
-		data := f.Data
-		if len(data) == 0 {
-			if d.Artifact == nil {
-				out.err = errImageElsewhere
-				return out
-			}
-			if data, out.err = d.Artifact(ctx, id, f.Artifact); out.err != nil {
-				out.err = fmt.Errorf("read the image: %w", out.err)
-				return out
-			}
+		data, err := load(ctx)
+		if err != nil {
+			out.err = fmt.Errorf("read the image: %w", err)
+			return out
 		}
 		info, err := render.ReadImageInfo(data)
 		if out.width, out.height = info.Width, info.Height; err != nil || cells.Columns == 0 {

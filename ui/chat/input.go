@@ -149,6 +149,8 @@ func intentOf(action string) IntentKind {
 		return WantMouse
 	case actNotify:
 		return WantNotify
+	case actImages:
+		return WantImages
 	case actPalette:
 		return WantPalette
 	case actModel:

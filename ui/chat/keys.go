@@ -160,6 +160,7 @@ func (m Model) ownKeys() []render.Binding {
 		b(actAmend, "edit the last message", "Going places", 0, m.fixed(), "ctrl+x E"),
 		b(actTakeBack, "take back the message", "Going places", 0, m.fixed(), "ctrl+x u", "ctrl+x z"),
 		b(actBringBack, "bring it back", "Going places", 0, m.fixed(), "ctrl+x U"),
+		b(actImage, "show the last image", "Reading", 0, "", "ctrl+x I"),
 		b(actSide, "side panel", "Reading", 0, "", "ctrl+x b"),
 		b(actCopy, "copy the last answer", "Reading", 0, "", "ctrl+x y"),
 		b(actExport, "export the chat", "Going places", 0, when(m.stored, OffUnsaid), "ctrl+x x"),
@@ -170,6 +171,7 @@ func (m Model) ownKeys() []render.Binding {
 		b(actEOF, "quit, if empty", "Going places", 0, empty, "ctrl+d"),
 		b(actMouse, "mouse on or off", "Going places", 0, "", "ctrl+x o"),
 		b(actNotify, "notifications", "Going places", 0, "", "ctrl+x N"),
+		b(actImages, "images on or off", "Going places", 0, "", "ctrl+x P"),
 		b(actSuspend, "suspend", "Going places", 0, "", "ctrl+z"),
 		b(actFind, "find words", "Reading", 0, "", "ctrl+x S"),
 	}...)

@@ -156,6 +156,7 @@ func (m Model) selectKeys() []render.Binding {
 		b(actSelCopyAll, "copy the whole chat", 0, m.unsaid(), "Y"),
 		b(actSelFold, "fold", 2, "", " "),
 		b(actSelLinks, "links", 9, link, "o"),
+		b(actSelImage, "show its image", 0, m.unpictured(), "v"),
 		b(actSelEdit, "edit, resend", 6, branch(yours), "e"),
 		b(actSelRetry, "answer again", 8, branch(stored), "r"),
 		b(actSelFork, "fork after it", 10, stored, "f"),
@@ -223,6 +224,10 @@ func (m Model) readDo(action, key string) (next Model, cmd tea.Cmd, want Intent,
 		m, want = m.copyBlock(key)
 	case actSelCopyAll:
 		m, cmd = m.copyChat()
+	case actImage:
+		m, want = m.viewImage("")
+	case actSelImage:
+		m, want = m.viewChosen()
 	case actSelLinks:
 		m = m.openLinks()
 	case actSelEdit, actSelRetry, actSelFork, actSelRemember, actSelPin:

@@ -31,8 +31,10 @@ type Config struct {
 	// least NotifyAfter, or that waits for them.
 	Notify      Notify
 	NotifyAfter time.Duration
-	Plain       bool
-	NoMemory    bool
+	// Images says how the terminal shows images, such as screen.ImagesAuto.
+	Images   string
+	Plain    bool
+	NoMemory bool
 	// ASCII says that ornaments are drawn in ASCII.
 	ASCII bool
 	// Welcome says that the very first start tells what was found.
@@ -155,6 +157,7 @@ func settings() []setting {
 		{key: keyMouseCopy, def: "false", bool: true},
 		{key: keyNotify, def: string(NotifyAuto)},
 		{key: keyNotifyAfter, def: defaultNotifyAfter.String()},
+		{key: keyImages, env: "CAIRN_IMAGES", def: defaultImages},
 		{key: "plain", env: "ACCESSIBLE", def: "false", bool: true},
 		{key: "ascii", env: "CAIRN_ASCII", def: "false", bool: true},
 		{key: keyInline, env: "CAIRN_INLINE", def: "false", bool: true},
@@ -225,7 +228,7 @@ func (c *Config) settle(s Streams, user file, flags map[string]string) error {
 	c.Welcome = c.values["welcome"].Value == "true"
 	c.settleMouse()
 	c.NoMemory, c.Title = c.values["no_memory"].Value == "true", TitleMode(c.values[keyTitle].Value)
-	if err := errors.Join(c.settleMemory(), c.settleNotify(), c.settleSpending(), c.settleEngine(s, user.plain[keyEngine], s.Getenv("CAIRN_ENGINE"))); err != nil {
+	if err := errors.Join(c.settleMemory(), c.settleNotify(), c.settleImages(), c.settleSpending(), c.settleEngine(s, user.plain[keyEngine], s.Getenv("CAIRN_ENGINE"))); err != nil {
 		return err
 	}
 	if err := c.settleSystem(s); err != nil {

@@ -29,6 +29,7 @@ type file struct {
 	Notify      *string                `toml:"notify"`
 	Plain       *bool                  `toml:"plain"`
 	NotifyAfter *string                `toml:"notify_after"`
+	Images      *string                `toml:"images"`
 	NoMemory    *bool                  `toml:"no_memory"`
 	ASCII       *bool                  `toml:"ascii"`
 	Inline      *bool                  `toml:"inline"`
@@ -150,7 +151,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 	}
 	err = errors.Join(
 		f.checkKeys(path, data), f.checkProviders(path, data), f.checkModels(path, data), f.checkPermissions(path, data), f.checkTools(path, data),
-		f.checkMemory(path, data), f.checkChat(path, data), f.checkStill(path, data), f.checkSpending(path, data), f.checkMouse(path, data), f.checkNotify(path, data), f.checkEngine(path, data), f.checkMCP(path, data),
+		f.checkMemory(path, data), f.checkChat(path, data), f.checkStill(path, data), f.checkSpending(path, data), f.checkMouse(path, data), f.checkNotify(path, data), f.checkImages(path, data), f.checkEngine(path, data), f.checkMCP(path, data),
 	)
 	if err != nil {
 		return f, err
@@ -163,7 +164,7 @@ func parseFile(path string, data []byte, project bool) (file, error) {
 func (f file) plainValues() map[string]string {
 	plain := map[string]string{}
 	for key, v := range map[string]*string{
-		"model": f.Model, "system": f.System, "system_file": f.SystemFile, "theme": f.Theme, "dir": f.Dir, keyNotify: f.Notify, keyNotifyAfter: f.NotifyAfter, keyEngine: f.Engine, keyDrive: f.Drive,
+		"model": f.Model, "system": f.System, "system_file": f.SystemFile, "theme": f.Theme, "dir": f.Dir, keyNotify: f.Notify, keyNotifyAfter: f.NotifyAfter, keyImages: f.Images, keyEngine: f.Engine, keyDrive: f.Drive,
 	} {
 		if v != nil {
 			plain[key] = *v
@@ -303,6 +304,9 @@ func wanted(key toml.Key) string {
 	}
 	if key[0] == keyMCP {
 		return wantedMCP(key)
+	}
+	if len(key) == 1 && key[0] == keyImages {
+		return imagesText
 	}
 	switch key[len(key)-1] {
 	case "distill":

@@ -19,6 +19,7 @@ func configDocs() []keyDoc {
 		{"mouse.wheel", "true or false", "scroll with the wheel"},
 		{"mouse.select", "true or false", "mark text with the mouse"},
 		{"mouse.copy", "true or false", "copy what is marked at once"},
+		{keyImages, "text", "how images are shown in the terminal: auto, off, kitty, iterm or sixel"},
 		{"notify", "text", "how a person who looks elsewhere is told that a long turn has ended"},
 		{"notify_after", "time", "how long a turn must have taken for that"},
 		{"no_memory", "true or false", "neither read nor write facts and notes"},

@@ -10,6 +10,7 @@ import (
 	"cairn/harness"
 	"cairn/themes"
 	"cairn/ui/render"
+	"cairn/ui/screen"
 )
 
 // Intent is what the root is to do; nil means nothing.
@@ -100,6 +101,14 @@ type layer[T value[T]] struct{ value[T] }
 func (l layer[T]) Update(msg tea.Msg) (Layer, tea.Cmd, Intent) {
 	v, cmd, want := l.value.Update(msg)
 	return layer[T]{v}, cmd, want
+}
+
+// Picture implements [screen.Pictured] for overlays that do.
+func (l layer[T]) Picture() screen.Picture {
+	if p, ok := any(l.value).(screen.Pictured); ok {
+		return p.Picture()
+	}
+	return screen.Picture{}
 }
 
 // SetTheme implements [Layer].

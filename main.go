@@ -108,7 +108,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		}
 		s = cli.Store{
 			Sessions: db.Sessions(), Transcript: db.Transcript(), Artifacts: db.Artifacts(), Owners: db.Owners(), Drafts: db.Drafts(),
-			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Watch: db, Runs: db.Journal(),
+			Prompts: db.Prompts(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Vectors: db.Vectors(), Watch: db, Runs: db.Journal(),
 			Inbox: db.Inbox(), Grants: db.Grants(), Ledger: db.Ledger(), Spending: db.Spending(), Limits: db.Limits(), ID: db.ID(),
 			Native: stores{Native: parts.Native{Journal: db.Journal(), Limits: db.Limits(), Spending: db.Spending(), Engine: bolt.Engine, ID: db.ID()}, db: db}, Close: db.Close,
 		}
@@ -124,7 +124,7 @@ func openStore(_ context.Context, dir string, o cli.StoreOptions) (cli.Store, er
 		} else {
 			s.Spending = m.SpendingOver(s.Spending) // one budget for all windows of a day
 		}
-		s.Limits, s.ID = m.Limits(), m.ID()
+		s.Limits, s.ID, s.Vectors = m.Limits(), m.ID(), nil
 		s.Native = stores{Native: parts.Native{Journal: m.Journal(), Limits: s.Limits, Spending: s.Spending, Engine: mem.Engine, ID: m.ID()}}
 		rest := s.Close
 		s.Close = func() error {
@@ -244,6 +244,7 @@ func housekeep(ctx context.Context, s cli.Store, d *distill.Distiller, logger *s
 	native.db.Guard(ctx)
 }
 
+	go parts.KeepVectors(ctx, s, func(ctx context.Context) { native.db.Quiet(ctx, quietFor, housekeepBy) })
 // checkStore reads everything in the database of a directory.
 func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
 	i, err := bolt.Inspect(ctx, filepath.Join(dir, bolt.FileName), bolt.Options{Purpose: "check"})

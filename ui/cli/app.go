@@ -167,7 +167,7 @@ func (a *app) store(ctx context.Context) (Store, error) {
 	if st.Close != nil {
 		a.closers = append(a.closers, st.Close)
 	}
-	return st, nil
+	return a.byMeaning(c, st)
 }
 
 // reading opens the store for a command that only reads, or that changes what

@@ -45,6 +45,9 @@ type Config struct {
 	Distill distill.Mode
 	// RecallTokens bounds the recalled text of a request.
 	RecallTokens int
+	// Embedding is the model, "provider/model", whose vectors find what means the
+	// same; empty for none.
+	Embedding string
 	// Title says who gives a new conversation its title.
 	Title TitleMode
 	// Spending bounds what model calls may cost.
@@ -165,6 +168,7 @@ func settings() []setting {
 		{key: "welcome", env: "CAIRN_WELCOME", def: "true", bool: true},
 		{key: keyDistill, env: "CAIRN_DISTILL", def: string(distill.Ask)},
 		{key: keyRecall, def: strconv.Itoa(memory.DefaultRecallBudget)},
+		{key: keyEmbedding, env: "CAIRN_EMBEDDING"},
 		{key: keyTitle, def: string(TitleModel)},
 		{key: keyFoldPastes, def: "true", bool: true},
 		{key: keySidePanel, def: "false", bool: true},

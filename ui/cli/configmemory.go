@@ -23,6 +23,7 @@ const distillModesText = `"auto", "ask" or "off"`
 type memoryTable struct {
 	Distill      *string `toml:"distill"`
 	RecallTokens *int    `toml:"recall_tokens"`
+	Embedding    *string `toml:"embedding"`
 }
 
 // plainValues adds the keys that are set to those of the file.
@@ -32,6 +33,9 @@ func (t *memoryTable) plainValues(plain map[string]string) {
 	}
 	if t.Distill != nil {
 		plain[keyDistill] = *t.Distill
+	}
+	if t.Embedding != nil {
+		plain[keyEmbedding] = *t.Embedding
 	}
 	if t.RecallTokens != nil {
 		plain[keyRecall] = strconv.Itoa(*t.RecallTokens)
@@ -55,7 +59,7 @@ func (f file) checkMemory(path string, data []byte) error {
 	if n := f.Memory.RecallTokens; n != nil && (*n < 1 || *n > maxTokens) {
 		all = append(all, wrong(keyRecall, wanted([]string{"recall_tokens"})+boundsOfTokens(*n)))
 	}
-	return errors.Join(all...)
+	return errors.Join(errors.Join(all...), f.checkEmbedding(path, data))
 }
 
 // settleMemory fills in what is settled about long-term memory. What files say is
@@ -72,7 +76,7 @@ func (c *Config) settleMemory() error {
 	if c.RecallTokens, err = strconv.Atoi(c.values[keyRecall].Value); err != nil {
 		return fmt.Errorf("read %s: %w", keyRecall, err)
 	}
-	return nil
+	return c.settleEmbedding()
 }
 
 // distillFor is what counts for a start: nothing is distilled from a conversation

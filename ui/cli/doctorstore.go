@@ -50,7 +50,11 @@ func (a *app) examineStore(ctx context.Context) []finding {
 	if err != nil {
 		return append(list, wrong("sessions", a.words(err), ""))
 	}
-	return append(append(list, a.examineOwners(ctx, st)...), a.examineInbox(ctx, st)...)
+	list = append(append(list, a.examineOwners(ctx, st)...), a.examineInbox(ctx, st)...)
+	if c, err := a.config(); err == nil {
+		list = append(list, a.examineMeaning(ctx, c, st)...)
+	}
+	return list
 }
 
 // examineDisk looks at the file system of the store.

@@ -14,7 +14,7 @@ import (
 func (a *app) memoryCommand() *cobra.Command {
 	return group("memory", "Facts and notes together, and the suggestions that wait for you",
 		a.memoryList(), a.memorySearch(), a.memoryShow(), a.memoryAdd(), a.memoryEdit(), a.memoryForget(), a.memoryRestore(),
-		a.memoryInbox(), a.exportCommand(allKinds()), a.importCommand(allKinds()))
+		a.memoryInbox(), a.memoryIndex(), a.exportCommand(allKinds()), a.importCommand(allKinds()))
 }
 
 // kinds says which of the two a command is about.

@@ -126,6 +126,9 @@ func (a *app) workerStores(ctx context.Context, c Config, data []string) ([]Stor
 		if st.Close != nil {
 			a.closers = append(a.closers, st.Close)
 		}
+		if st, err = a.byMeaning(c, st); err != nil {
+			return nil, err
+		}
 		stores = append(stores, st)
 	}
 	if len(stores) == 0 && c.Spending.Any() {

@@ -205,3 +205,9 @@ func (s *Source) embed(ctx context.Context, texts []string, p embed.Purpose) ([]
 	}
 	return r.Vectors, nil
 }
+
+// Probe asks the model for the vector of one word.
+func (s *Source) Probe(ctx context.Context) error {
+	_, err := s.embed(ctx, []string{"cairn"}, embed.Query)
+	return err
+}

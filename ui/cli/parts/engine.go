@@ -12,6 +12,7 @@ import (
 	"cairn/harness"
 	"cairn/harness/agent"
 	"cairn/harness/memory"
+	"cairn/harness/memory/near"
 	"cairn/harness/model/choose"
 	"cairn/harness/policy"
 	"cairn/harness/run"
@@ -152,6 +153,7 @@ func used(ctx context.Context, facts harness.Facts, setup cli.Setup, ids []strin
 
 // composers build the requests of sessions with memory and of those without.
 func composers(s cli.Store, setup cli.Setup) (full, plain *memory.Composer) {
-	full = &memory.Composer{Facts: s.Facts, Notes: s.Notes, RecallBudget: setup.Config.RecallTokens, Artifacts: s.Artifacts}
+	facts, notes := near.Within(s.Facts, s.Notes, near.Haste) // a turn does not wait
+	full = &memory.Composer{Facts: facts, Notes: notes, RecallBudget: setup.Config.RecallTokens, Artifacts: s.Artifacts}
 	return full, &memory.Composer{Artifacts: s.Artifacts}
 }

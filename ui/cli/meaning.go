@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+
+	"cairn/harness/memory/near"
+	"cairn/harness/policy"
+)
+
+// byMeaning returns a store whose searches also find what means the same, if a model
+// for that is configured. Ephemeral chats and those without memory tell it nothing.
+func (a *app) byMeaning(c Config, st Store) (Store, error) {
+	if c.Embedding == "" || st.Vectors == nil || c.NoMemory || a.flags.ephemeral {
+		return st, nil
+	}
+	setup, err := a.setup()
+	if err != nil {
+		return st, err
+	}
+	s := &near.Source{
+		Model:  c.Embedding,
+		Open:   func(ctx context.Context) (near.Embedder, error) { return setup.Environment().Embedder(ctx, c.Embedding) },
+		Budget: &policy.Budget{Spending: st.Spending, Limits: c.Spending, Holder: a.holder(), Now: a.s.Now},
+		// What is booked beside a session counts for the day alone.
+		Book:    st.Ledger.Book,
+		Secrets: setup.Redactor(), Now: a.s.Now, Log: setup.Log,
+	}
+	f := &near.Finder{Source: s, Vectors: st.Vectors, Patience: near.Patience}
+	st.Meaning = s
+	if st.Search != nil {
+		st.Search = f.Search(st.Search)
+	}
+	if st.Facts != nil {
+		st.Facts = f.Facts(st.Facts)
+	}
+	if st.Notes != nil {
+		st.Notes = f.Notes(st.Notes)
+	}
+	return st, nil
+}

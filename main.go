@@ -320,7 +320,7 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 func (p *program) files(c cli.ChatSetup) attach.Files {
 	from := c.Files(c.Session.Dir)
 	return attach.Files{
-		Read: from.Read, List: from.List, Accepts: p.Environment(c.Setup).Accepts,
+		Read: from.Read, List: from.List, Bytes: cli.Attachable, Accepts: p.Environment(c.Setup).Accepts,
 		Look: func(ctx context.Context, path string) (attach.Seen, error) {
 			seen, err := from.Look(ctx, path)
 			return attach.Seen(seen), err

@@ -293,7 +293,7 @@ func (m Model) enter() (Model, tea.Cmd, Intent) {
 	p := m.deps.Parse(m.box.Text())
 	switch {
 	case p.Typed != "" && p.Name == "":
-		m.notice = "/" + render.SafeLine(p.Typed) + " is no command; the nearest is /" + p.Nearest + ". A space before the slash sends it as text"
+		m.notice = p.Unknown()
 		return m, nil, Intent{}
 	case p.Name != "":
 		return m.command(p)

@@ -34,7 +34,7 @@ func (d Deps) Parse(text string) Parsed {
 	}
 	c, ok, err := r.Parse(text)
 	if !ok {
-		p.Nearest = d.nearest(p.Typed)
+		p.Nearest, p.Wrong = d.nearest(p.Typed), r.Missing(text)
 		return p
 	}
 	p = Parsed{Text: text, Call: &c}
@@ -42,6 +42,16 @@ func (d Deps) Parse(text string) Parsed {
 		p.Wrong = err.Error()
 	}
 	return p
+}
+
+// Unknown says that what was typed is no command, and which one it may have been
+// meant for.
+func (p Parsed) Unknown() string {
+	what := "/" + render.SafeLine(p.Typed) + " is no command"
+	if p.Wrong != "" {
+		what = p.Wrong
+	}
+	return what + "; the nearest is /" + p.Nearest + ". A space before the slash sends it as text"
 }
 
 // nearest is the command or prompt with the least distance to a name.

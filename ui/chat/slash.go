@@ -88,7 +88,8 @@ type Parsed struct {
 	// Typed is the command's name as typed.
 	Typed string
 	// Call is the prompt of an MCP server that the message calls, nil if it calls none;
-	// Wrong is a sentence about what is wrong with the call. See [Deps.Parse].
+	// Wrong is a sentence about what is wrong with the call, or why there is no such
+	// prompt. See [Deps.Parse].
 	Call  *attach.Call
 	Wrong string
 }

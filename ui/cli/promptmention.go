@@ -8,8 +8,13 @@ import (
 	"strings"
 
 	"cairn/harness"
+	"cairn/harness/attach"
 	chatfiles "cairn/ui/chat/attach"
 )
+
+// Attachable makes a part of a message of bytes that have no file, typed by what they
+// hold; name is what they are called.
+func Attachable(name string, data []byte) (harness.Part, error) { return attach.Bytes(name, data) }
 
 // withMentions adds the sessions, notes and facts that the words of a prompt
 // mention, as "@session:ID", "@note:n3" and "@fact:f12". What comes through standard

@@ -23,7 +23,7 @@ func (p *plain) line(text string) {
 	case c.Name != "":
 		p.command(c)
 	case c.Typed != "":
-		p.say("/" + c.Typed + " is no command; the nearest is /" + c.Nearest + ". A space before the slash sends it as text.")
+		p.say(c.Unknown() + ".")
 	default:
 		p.message(p.carry(c.Text))
 	}

@@ -120,6 +120,18 @@ func (r Remote) Calls(text string) bool {
 	return ok
 }
 
+// Missing says in a sentence why there is no prompt that a text calls.
+func (r Remote) Missing(text string) string {
+	s, name, _ := r.called(text)
+	if err := unready(s); err != nil {
+		return err.Error()
+	}
+	if s.State == harness.ServerConnecting {
+		return "the server " + s.Name + " is still being connected; try again in a moment"
+	}
+	return "the server " + s.Name + " has no prompt " + render.SafeLine(name)
+}
+
 // called is the server that a text calls, and the name behind the colon.
 func (r Remote) called(text string) (s harness.ServerStatus, prompt string, ok bool) {
 	if r.Servers == nil || !strings.HasPrefix(text, "/") {
@@ -252,6 +264,7 @@ func (r Remote) fill(ctx context.Context, f Files, text string) (parts []harness
 	refused := func(format string, args ...any) ([]harness.Part, bool, error) {
 		return nil, true, &RefusedError{Path: "/" + s.Name + ":" + name, Err: fmt.Errorf(format, args...), prompt: true}
 	}
+	s = r.awaited(ctx, s)
 	if err := unready(s); err != nil {
 		return refused("%w", err)
 	}
@@ -260,7 +273,7 @@ func (r Remote) fill(ctx context.Context, f Files, text string) (parts []harness
 	case err != nil:
 		return refused("%w", err)
 	case !ok:
-		return refused("the server %s has no prompt %s", s.Name, render.SafeLine(name))
+		return refused("%s", r.Missing(text))
 	case len(c.Missing()) > 0:
 		return refused("it needs %s", render.SafeLine(strings.Join(c.Missing(), ", ")))
 	}

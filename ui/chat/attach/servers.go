@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"cairn/harness"
 	"cairn/ui/render"
@@ -17,6 +18,8 @@ const (
 	resourceParts = 20
 	// completed bounds what a server proposes for a variable.
 	completed = 50
+	// connectFor is how long a server is waited for that is being connected.
+	connectFor = 10 * time.Second
 )
 
 // Remote are the MCP servers whose resources a message may mention, as
@@ -88,6 +91,29 @@ func unready(s harness.ServerStatus) error {
 	case harness.ServerConnecting, harness.ServerReady:
 	}
 	return nil
+}
+
+// awaited is a server once it is connected or has failed, as long as that does not
+// take too long.
+func (r Remote) awaited(ctx context.Context, s harness.ServerStatus) harness.ServerStatus {
+	ctx, stop := context.WithTimeout(ctx, connectFor)
+	defer stop()
+	for s.State == harness.ServerConnecting {
+		changed := r.Servers.Changed() // before the list: what changes in between is not missed
+		list := r.Servers.List()
+		if i := slices.IndexFunc(list, func(x harness.ServerStatus) bool { return x.Name == s.Name }); i >= 0 {
+			s = list[i]
+		}
+		if s.State != harness.ServerConnecting {
+			break
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return s
+		}
+	}
+	return s
 }
 
 // lookAt says what a resource would be attached as, as far as its server told.
@@ -187,6 +213,9 @@ func holeIn(template, uri string) (h hole, ok bool) {
 
 // read reads a resource: its pieces as parts of a message.
 func (r Remote) read(ctx context.Context, f Files, s harness.ServerStatus, uri string) ([]harness.Part, error) {
+	if err := unready(r.awaited(ctx, s)); err != nil {
+		return nil, err
+	}
 	content, err := r.Servers.Read(ctx, s.Name, uri)
 	switch {
 	case errors.Is(err, harness.ErrNotFound):

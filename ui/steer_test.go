@@ -2,13 +2,14 @@ package ui_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"cairn/ui/uitest"
 )
 
-func TestAMessageIsSentBeforeTheAnswerHasEnded(t *testing.T) {
+func TestWhatIsSaidIntoATurnIsHeardBeforeWhatIsQueued(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(d *uitest.Driver)
@@ -17,23 +18,47 @@ func TestAMessageIsSentBeforeTheAnswerHasEnded(t *testing.T) {
 		{"by a key", func(d *uitest.Driver) { d.Type("no, the other").Press("ctrl+x", "enter") }, []string{"go", "no, the other", "later"}},
 		{"by a command", func(d *uitest.Driver) { d.Type("/steer no, the other").Press("enter") }, []string{"go", "no, the other", "later"}},
 		{"from the queue", func(d *uitest.Driver) { d.Press("ctrl+x", "enter") }, []string{"go", "later"}},
+		{"from the list of the queue", func(d *uitest.Driver) {
+			d.Type("last").Press("enter").Type("mine").Press("alt+up").Press("s").Shows("the queue").Press("esc").Press("ctrl+u")
+		}, []string{"go", "last", "later"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, func(t *testing.T, w *uitest.World) {
 				d := w.Open("talk", 80, 24)
 				queued(w, d, "later")
 				c.do(d)
-				d.Wait(2 * time.Second).Shows("interrupted")
-				if got := asked(w); !slices.Equal(got[:2], c.want[:2]) {
-					t.Errorf("sent were %q", got)
-				}
-				d.Wait(time.Minute)
+				d.Wait(2 * time.Second).Shows("writing", "steering: "+c.want[1]).Hides("interrupted")
+				d.Wait(time.Minute).Hides("steering", "queued", "interrupted").Shows(c.want[1])
 				if got := asked(w); !slices.Equal(got, c.want) {
 					t.Errorf("sent were %q", got)
 				}
 			})
 		})
 	}
+}
+
+func TestWhatIsSaidIntoATurnThatIsStoppedStaysWhereItWasSaid(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Open("talk", 80, 24)
+		queued(w, d, "later")
+		d.Type("/steer no").Press("enter").Wait(time.Second).Press("ctrl+c").Wait(2*time.Second).Shows("you ·", "no", "stopped", `queued 1: "later"`).Hides("steering")
+		d.Press("enter").Wait(time.Minute)
+		if got := asked(w); !slices.Equal(got, []string{"go", "no\n\nlater"}) {
+			t.Errorf("sent were %q", got)
+		}
+	})
+}
+
+func TestWhatIsSaidBeforeARunHasAnIdReachesIt(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Open("talk", 80, 24)
+		w.Model.Then(uitest.Says(strings.SplitAfter(strings.Repeat("word ", 50), " ")...))
+		d.Type("go").Press("enter").Type("/steer one").Press("enter").Type("two").Press("ctrl+x", "enter")
+		d.Wait(time.Minute)
+		if got := asked(w); !slices.Equal(got, []string{"go", "one\n\ntwo"}) {
+			t.Errorf("sent were %q", got)
+		}
+	})
 }
 
 func TestWhatIsToBeHeededNowIsNeverLost(t *testing.T) {

@@ -19,6 +19,8 @@ type draft struct {
 	version, stored int
 	// armed says that a save is to come, saving that one is under way.
 	armed, saving bool
+	// said is what was said into the turn and the model was not told yet.
+	said []saying
 	// eager says that the queue is to be sent as soon as the session is ours.
 	eager bool
 }

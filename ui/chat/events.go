@@ -106,7 +106,12 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		l.add(m.deps.Markdown, e)
 	case harness.EventReset:
 		m.turn.live = &live{attempt: e.Attempt, text: render.NewStream(m.deps.Markdown), thought: render.NewStream(m.deps.Markdown)}
+	case harness.EventSteered:
+		m = m.heard(e)
 	case harness.EventMessage:
+		if e.Steer != "" {
+			return m.heard(e), nil
+		}
 		m = m.answered(e)
 	case harness.EventToolStart:
 		if e.Call != nil {
@@ -285,6 +290,7 @@ func (m Model) rested(e harness.Event) (Model, tea.Cmd) {
 	if r == nil {
 		return m, m.reload()
 	}
+	m.turn.ended = r.Status
 	cmds := []tea.Cmd{m.describe()}
 	switch r.Status {
 	case harness.RunCompleted:

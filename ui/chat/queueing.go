@@ -69,6 +69,16 @@ func (m Model) queueKey(msg tea.KeyMsg) (Model, tea.Cmd, Intent) {
 		m.box = m.box.SetText(m.draft.queue[at])
 		m.draft.version++
 		return m, nil, Intent{}
+	case action == queue.Steer && !m.turn.active():
+		m.notice = offNoRun
+		return m, nil, Intent{}
+	case action == queue.Steer:
+		m, cmd := m.steerQueued(m.queue.mode.At())
+		if m.queue.mode = m.queue.mode.Within(len(m.draft.queue)); !m.queue.mode.Open() {
+			m, due := m.sendDue()
+			return m, tea.Batch(cmd, due), Intent{}
+		}
+		return m, cmd, Intent{}
 	case msg.String() == "f1":
 		return m, nil, Intent{Kind: WantHelp}
 	case action == "":
@@ -141,17 +151,18 @@ func (m Model) sendDue() (Model, tea.Cmd) {
 	return m.sendQueued()
 }
 
-// queueRows are the rows of the queue below the box.
+// queueRows are the rows of the queue below the box, and before them those of what
+// was said into the turn.
 func (m Model) queueRows() []string {
-	n := m.queueLines()
+	n := m.queueLines() - m.saidLines()
 	if n == 0 {
-		return nil
+		return m.saidRows()
 	}
 	look := queue.Look{Theme: m.deps.Theme, Width: m.width, Most: n, Keys: m.queueKeys()}
 	if m.turn.active() && !m.queue.mode.Holds() {
 		look.When = "after this answer"
 	}
-	return m.queue.mode.Rows(m.draft.queue, look)
+	return append(m.saidRows(), m.queue.mode.Rows(m.draft.queue, look)...)
 }
 
 // queueLines is how many rows the queue has.
@@ -167,7 +178,7 @@ func (m Model) queueLines() int {
 	case m.height >= ruleHeight:
 		most = 2
 	}
-	return min(len(m.draft.queue), most)
+	return m.saidLines() + min(len(m.draft.queue), most)
 }
 
 // queueKeys are the keys for what is queued: it waits for enter when no answer

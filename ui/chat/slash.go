@@ -39,7 +39,6 @@ func Slashes() []Slash {
 		{Name: "unpin", Arg: "[N]", Help: "let it be condensed again"},
 		{Name: "pins", Help: "list the pinned messages"},
 		{Name: "result", Other: []string{"output"}, Arg: "[N]", Help: "open the last tool result whole, or the Nth last"},
-		{Name: "image", Other: []string{"images"}, Arg: "[N]", Help: "show the last image alone, or the Nth last; open and save it"},
 		{Name: "usage", Other: []string{"cost"}, Help: "show what models used, by day, model and session"},
 		{Name: "find", Arg: "WORDS", Help: "find words in this chat"},
 		{Name: "search", Arg: "WORDS", Help: "find words in all chats"},
@@ -58,7 +57,7 @@ func Slashes() []Slash {
 		{Name: "model", Other: []string{"models"}, Arg: "[PROVIDER/NAME]", Help: "choose a model for this session, with its key"},
 		{Name: "settings", Other: []string{"config"}, Help: "turn things on and off"},
 		{Name: "queue", Help: "edit, order or drop what waits for the answer"},
-		{Name: "steer", Arg: "TEXT", Help: "stop the answer, keep its text, and send this now"},
+		{Name: "steer", Arg: "TEXT", Help: "say this into the turn: the model is told it before its next step"},
 		{Name: "runs", Help: "list the runs: what goes on, waits or is unfinished"},
 		{Name: "todos", Other: []string{"todo", "plan"}, Help: "show the last list of what is to be done"},
 		{Name: "mcp", Other: []string{"servers"}, Help: "show the MCP servers and what they offer"},
@@ -88,8 +87,7 @@ type Parsed struct {
 	// Typed is the command's name as typed.
 	Typed string
 	// Call is the prompt of an MCP server that the message calls, nil if it calls none;
-	// Wrong is a sentence about what is wrong with the call, or why there is no such
-	// prompt. See [Deps.Parse].
+	// Wrong is a sentence about what is wrong with the call. See [Deps.Parse].
 	Call  *attach.Call
 	Wrong string
 }

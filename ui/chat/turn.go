@@ -57,6 +57,8 @@ type turn struct {
 	progress progress
 	// steered says that it is stopped so that what is queued first is sent.
 	steered bool
+	// ended is how the run rests, once it does.
+	ended harness.RunStatus
 }
 
 func (t turn) active() bool { return t.phase != phaseIdle }
@@ -81,6 +83,7 @@ func (m Model) begin(text string) (Model, context.Context) {
 // send starts a turn with a message.
 func (m Model) send(text string) (Model, tea.Cmd) {
 	m, ctx := m.begin(text)
+	m.draft.said = nil // the run that it waited in ends
 	msg := harness.UserText(text)
 	m.pages.add(item{rec: harness.Record{Kind: harness.RecordMessage, Message: &msg, At: m.deps.Now()}, sent: true})
 	m.pages.follow = true
@@ -200,6 +203,8 @@ func (msg startedMsg) apply(m Model) (Model, tea.Cmd) {
 	var cmd tea.Cmd
 	m, cmd = m.saveDraft()
 	cmds = append(cmds, cmd)
+	m, cmd = m.sayHeld(m.turn.run)
+	cmds = append(cmds, cmd)
 	if stopping {
 		m, cmd = m.cancel()
 		cmds = append(cmds, cmd)
@@ -210,6 +215,7 @@ func (msg startedMsg) apply(m Model) (Model, tea.Cmd) {
 // notStarted gives the text back and says why.
 func (m Model) notStarted(msg startedMsg) (Model, tea.Cmd) {
 	m.pages.unsend()
+	m = m.notSaid()
 	text, queued, e, closes := m.turn.sent, m.turn.queued, m.turn.edit, m.turn.closes
 	m.turn.stop()
 	m.turn = turn{n: m.turn.n}

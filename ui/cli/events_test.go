@@ -58,6 +58,10 @@ func samples() []harness.Event {
 		e(harness.EventProgress, func(x *harness.Event) {
 			x.Call, x.Progress = call, &harness.Progress{Done: 3, Total: 8, Text: "3 of 8 packages"}
 		}),
+		e(harness.EventSteered, func(x *harness.Event) {
+			m := harness.UserText("Not the cache, the index.")
+			x.Seq, x.Steer, x.Message = 4, "q8zt51w0bd", &m
+		}),
 		e(harness.EventToolResult, func(x *harness.Event) {
 			x.Seq, x.Record = 5, 3
 			x.Result = &harness.ToolResult{CallID: "c1", Name: "run_command", Text: "ok", Artifact: "9f86d081"}

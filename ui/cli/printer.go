@@ -109,6 +109,7 @@ func (p *pipePrinter) event(e harness.Event) error {
 		if answer(e.Message) {
 			p.write(e.Message.Text())
 		}
+		p.apart = p.apart || e.Steer != "" // what comes next answers that
 	case harness.EventRecovery:
 		p.apart = p.apart || anew(e)
 	default:
@@ -187,6 +188,9 @@ func (p *streamPrinter) event(e harness.Event) error {
 				p.closeLine()
 			}
 			p.shown = 0
+		}
+		if e.Steer != "" { // what comes next answers that
+			p.closeLine()
 		}
 	case harness.EventRecovery:
 		if anew(e) {

@@ -192,6 +192,10 @@ func stepText(s loop.State, r loop.Record) string {
 		return endedText(r.Message)
 	case loop.Noted:
 		return "cairn to the model (" + strings.ReplaceAll(r.Reason, "_", " ") + "): " + excerpt(r.Message.Text())
+	case loop.Steered:
+		return "said into the run: " + excerpt(r.Message.Text())
+	case loop.Delivered:
+		return "you: " + excerpt(r.Message.Text())
 	case loop.Cut:
 		return "half an answer was kept: " + excerpt(r.Message.Text())
 	case loop.Resumed:

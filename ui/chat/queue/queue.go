@@ -21,6 +21,7 @@ const (
 	Undo  = "queue.undo"
 	Later = "queue.later"
 	Soon  = "queue.sooner"
+	Steer = "queue.steer"
 	Close = "queue.close"
 )
 
@@ -56,6 +57,18 @@ func (m Model) Open() bool { return m.open }
 
 // Editing is the place of the message that is in the box, ok whether there is one.
 func (m Model) Editing() (at int, ok bool) { return m.at, m.edits }
+
+// At is the place of the message that is chosen.
+func (m Model) At() int { return m.at }
+
+// Within is the mode with so many messages: it closes with the last.
+func (m Model) Within(n int) Model {
+	if n == 0 {
+		return Model{}
+	}
+	m.at = min(m.at, n-1)
+	return m
+}
 
 // Holds reports whether nothing of the queue is to be sent meanwhile: it would not
 // be what the person looks at.
@@ -109,6 +122,7 @@ func (m Model) Bindings(n int, own map[string][]string) []render.Binding {
 		b(Drop, "drop", 2, "", "d", "delete"),
 		b(Soon, "sooner", 4, first, "K"),
 		b(Later, "later", 4, last, "J"),
+		b(Steer, "say it into the turn", 5, "", "s"),
 		b(Undo, "bring back", 3, undo, "u", "ctrl+_"),
 		b(Up, "message before", 0, first, "k", "up", "alt+up", "ctrl+p"),
 		b(Down, "next message", 0, last, "j", "down", "alt+down", "ctrl+n"),

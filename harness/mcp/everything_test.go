@@ -14,6 +14,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/mcp"
+	"cairn/harness/tool"
 )
 
 // reference is the reference server over one of the transports.
@@ -85,6 +86,20 @@ func overBoth(t *testing.T, test func(t *testing.T, r reference)) {
 	}
 }
 
+// long begins a call that takes a minute; begun is told when it has.
+func long(ctx context.Context, set *tool.Set) (done <-chan harness.ToolResult, begun <-chan struct{}) {
+	results, first := make(chan harness.ToolResult, 1), make(chan struct{}, 1)
+	go func() {
+		results <- call(ctx, set, "every_trigger-long-running-operation", `{"duration":60,"steps":120}`, func(harness.Progress) {
+			select {
+			case first <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	return results, first
+}
+
 func TestTheReferenceServerIsListedAndCalled(t *testing.T) {
 	t.Parallel()
 	overBoth(t, func(t *testing.T, r reference) {
@@ -118,15 +133,12 @@ func TestACallOfTheReferenceServerIsCancelled(t *testing.T) {
 		m, set := managed(t, mcp.Options{Servers: []mcp.Server{r.server}})
 		ready(t, m)
 		ctx, cancel := context.WithCancel(t.Context())
-		var w watch
-		var since time.Time
-		result := call(ctx, set, "every_trigger-long-running-operation", `{"duration":60,"steps":120}`, func(p harness.Progress) {
-			if w.report(p); since.IsZero() {
-				since = time.Now()
-				cancel()
-			}
-		})
+		defer cancel()
+		done, begun := long(ctx, set)
+		<-begun
+		since := time.Now()
 		cancel()
+		result := <-done
 		if took := time.Since(since); took > 5*time.Second || !result.Failed || !result.Unknown {
 			t.Errorf("after %s there was %+v", took, result)
 		}
@@ -207,13 +219,11 @@ func TestTheReferenceServerIsKilledInMidCallAndRestarted(t *testing.T) {
 		m, set := managed(t, mcp.Options{Servers: []mcp.Server{r.server}})
 		ready(t, m)
 		names := set.Names()
-		var killed time.Time
-		result := call(t.Context(), set, "every_trigger-long-running-operation", `{"duration":60,"steps":120}`, func(harness.Progress) {
-			if killed.IsZero() {
-				killed = time.Now()
-				r.kill()
-			}
-		})
+		done, begun := long(t.Context(), set)
+		<-begun
+		r.kill()
+		killed := time.Now()
+		result := <-done
 		if took := time.Since(killed); !result.Failed || !result.Unknown || took > 5*time.Second || !strings.Contains(result.Text, "outcome unknown") {
 			t.Errorf("after %s the call gave %+v", took, result)
 		} else {

@@ -56,6 +56,7 @@ func TestSessions(t *testing.T, open Open) {
 	})
 	run(t, "an import is exact, idempotent and never merges", open, testImport)
 	run(t, "an import keeps branches", open, testImportTree)
+	run(t, "an import is as old as it was elsewhere", open, testImportPlace)
 	run(t, "a fork has what was said before", open, testForks)
 	run(t, "an id that is not in stored form is refused", open, func(t *testing.T, s Stores) {
 		for _, id := range []harness.SessionID{"", "*", "../x", "A", "a/b", "a b", ".", "a\x00b"} {
@@ -277,6 +278,42 @@ func testImportTree(t *testing.T, s Stores) {
 	must(t, err)
 	if existed || flatly.ID != "a-3" || tail(t, s, "a-3") != "1 | 2 | 3 | 4" {
 		t.Fatalf("import of the same texts in one branch %+v %v", flatly, existed)
+	}
+}
+
+// testImportPlace finds that a conversation is as old here as it was elsewhere.
+func testImportPlace(t *testing.T, s Stores) {
+	m := harness.UserText("x")
+	day := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	imp := func(id harness.SessionID, at time.Time) {
+		t.Helper()
+		got, _, err := s.Sessions.Import(ctx(t), harness.Session{ID: id, Created: day, Updated: at}, []harness.Record{{At: day, Message: &m}})
+		must(t, err)
+		if !at.IsZero() && !got.Updated.Equal(at) {
+			t.Fatalf("last used %s, not %s", got.Updated, at)
+		}
+	}
+	order := func() string {
+		t.Helper()
+		var ids []string
+		for _, got := range value[[]harness.Session](t)(s.Sessions.List(ctx(t), harness.SessionFilter{})) {
+			ids = append(ids, string(got.ID))
+		}
+		return strings.Join(ids, " ")
+	}
+	imp("now", time.Time{})
+	imp("old", day)
+	imp("older", day.AddDate(-1, 0, 0))
+	imp("between", day.Add(-time.Hour))
+	if got := order(); got != "now old between older" {
+		t.Fatalf("the order is %s", got)
+	}
+	l, err := s.Owners.Acquire(ctx(t), harness.Session{ID: "older"}, harness.Holder{PID: 1})
+	must(t, err)
+	_, err = s.Transcript.Append(ctx(t), l, harness.Record{Message: &m})
+	must(t, err)
+	if got := order(); got != "older now old between" {
+		t.Fatalf("after it was used again the order is %s", got)
 	}
 }
 

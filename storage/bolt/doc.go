@@ -47,5 +47,6 @@
 // place is part of the checksum, so a value found under another key is damage.
 //
 // Order is the key's number. Times are shown; the order of recent/ is the clock
-// only as long as the clock goes forward.
+// only as long as the clock goes forward. An import has the place of the time at which
+// it was last used elsewhere.
 package bolt

@@ -67,8 +67,12 @@ func (t *tx) importable(ctx context.Context, imported harness.Session, records [
 
 func (t *tx) importNew(s harness.Session, records []harness.Record, artifacts []packed) (harness.Session, error) {
 	s, records = rules.ImportedRecords(s, records, t.now)
-	made, err := t.newSession(s)
+	made, err := t.madeSession(s)
 	if err != nil {
+		return s, err
+	}
+	// It is as old here as it was elsewhere.
+	if err := made.listedAt(s.Updated); err != nil {
 		return s, err
 	}
 	if err := made.putArtifacts(artifacts); err != nil {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"time"
 
@@ -238,8 +237,37 @@ func (s *session) writableBy(l harness.Lease) error {
 	return nil
 }
 
-// newSession makes the buckets of a session and lists it. The caller saves it.
+// listedAt puts a new session among those that were used before and after a time, and
+// first if that is no time before now. What was used last stays so.
+func (s *session) listedAt(at time.Time) error {
+	c, err := s.t.counters()
+	if err != nil {
+		return err
+	}
+	first := time.Unix(0, 1)
+	if at.Before(first) || at.After(s.t.now) || uint64(at.UnixNano()) >= c.LastOrder {
+		return s.touch()
+	}
+	recent, err := s.t.root("recent")
+	if err != nil {
+		return err
+	}
+	s.info.Order = uint64(at.UnixNano())
+	return recent.put(s.recentKey(), listed{})
+}
+
+// newSession makes the buckets of a session and lists it as the last used one. The
+// caller saves it.
 func (t *tx) newSession(info harness.Session) (*session, error) {
+	s, err := t.madeSession(info)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.touch()
+}
+
+// madeSession makes the buckets of a session that is not listed yet.
+func (t *tx) madeSession(info harness.Session) (*session, error) {
 	sessions, err := t.root("sessions")
 	if err != nil {
 		return nil, err
@@ -263,7 +291,7 @@ func (t *tx) newSession(info harness.Session) (*session, error) {
 	}
 	c.Sessions++
 	s := &session{bucket: b, info: sessionInfo{Session: info}}
-	return s, errors.Join(where.put(whereSession(info.ID), info.ID), s.touch())
+	return s, where.put(whereSession(info.ID), info.ID)
 }
 
 // notFound names what was looked for.

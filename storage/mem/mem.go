@@ -33,12 +33,14 @@ type Store struct {
 	// which of them has a living owner.
 	owners map[harness.SessionID]*ownership
 	runs   map[harness.RunID]*session
-	// order counts uses of sessions, starts counts runs.
-	order, starts int
-	drafts        []chatDraft
-	prompts       []prompt
-	facts         shelf[harness.Fact]
-	notes         shelf[harness.Note]
+	// order is the time of the last use of a session in nanoseconds, or later; starts
+	// counts runs.
+	order   int64
+	starts  int
+	drafts  []chatDraft
+	prompts []prompt
+	facts   shelf[harness.Fact]
+	notes   shelf[harness.Note]
 	// inbox is in the order of the ids, lastSuggestion counts them all.
 	inbox          []rules.Kept
 	suggestionKeys map[string]string
@@ -109,7 +111,7 @@ func (st *Store) Journal() *Journal { return &Journal{st} }
 // session is one stored session.
 type session struct {
 	info     harness.Session
-	order    int
+	order    int64
 	records  []harness.Record
 	runs     map[harness.RunID]*storedRun
 	requests map[string]harness.RunID

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"cairn/harness"
 	"cairn/storage/internal/rules"
@@ -84,7 +85,7 @@ func before(trash bool) func(a, b *session) int {
 			}
 			return 1
 		}
-		return b.order - a.order
+		return cmp.Or(cmp.Compare(b.order, a.order), cmp.Compare(b.info.ID, a.info.ID))
 	}
 }
 
@@ -178,7 +179,12 @@ func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harn
 		if err := v.st.keepArtifacts(made, files); err != nil {
 			return err
 		}
+		latest := v.st.order
 		v.st.add(made)
+		// It is as old here as it was elsewhere.
+		if used := info.Updated.UnixNano(); info.Updated.After(time.Unix(0, 0)) && used < latest {
+			made.order, v.st.order = used, latest
+		}
 		stored, err = v.st.shown(made)
 		return err
 	})
@@ -249,6 +255,6 @@ func (st *Store) add(s *session) {
 }
 
 func (st *Store) used(s *session) {
-	st.order++
+	st.order = max(st.now().UnixNano(), st.order+1)
 	s.order = st.order
 }

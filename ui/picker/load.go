@@ -90,6 +90,7 @@ type (
 		n    int
 		hits []harness.Hit
 		err  error
+		then tea.Cmd // looks for more
 	}
 	previewed struct {
 		n       int
@@ -221,18 +222,29 @@ func (m Model) search() (Model, tea.Cmd) {
 	}
 	ctx, stop := context.WithCancel(m.ctx)
 	m.found.busy, m.found.stops = true, stop
-	search, n, pause := m.c.Search, m.found.n, m.found.pause
-	return m, func() tea.Msg {
-		if !rest(ctx, pause) {
-			return nil
+	n, pause := m.found.n, m.found.pause
+	look := func(s harness.Searcher, pause time.Duration, then tea.Cmd) tea.Cmd {
+		return func() tea.Msg {
+			if !rest(ctx, pause) {
+				return nil
+			}
+			hits, err := s.Search(ctx, want.text, limit)
+			if ctx.Err() != nil {
+				return nil
+			}
+			return searched{n, hits, err, then}
 		}
-		hits, err := search.Search(ctx, want.text, limit)
-		if ctx.Err() != nil {
-			return nil
-		}
-		return searched{n, hits, err}
 	}
+	all := m.c.Search
+	if s, ok := all.(interface{ Words() harness.Searcher }); ok {
+		// What takes a model is looked for once the words are there and nobody types.
+		return m, look(s.Words(), pause, look(all, meaningPause, nil))
+	}
+	return m, look(all, pause, nil)
 }
+
+// meaningPause is how long typing rests before a model is asked what is meant.
+const meaningPause = 600 * time.Millisecond
 
 // rest waits and reports whether it was not stopped meanwhile.
 func rest(ctx context.Context, d time.Duration) bool {
@@ -250,14 +262,18 @@ func (m Model) onSearched(msg searched) (Model, tea.Cmd) {
 	if msg.n != m.found.n {
 		return m, nil
 	}
-	m.found.busy = false
-	m.found.stops()
+	var more tea.Cmd
+	if more = msg.then; more == nil || msg.err != nil {
+		m.found.busy, more = false, nil
+		m.found.stops()
+	}
 	if msg.err != nil {
 		m.notice = m.fail(fmt.Errorf("search messages: %w", msg.err))
 		msg.hits = nil
 	}
 	m.list = m.list.withHits(msg.hits)
-	return m.look()
+	m, cmd := m.look()
+	return m, tea.Batch(cmd, more)
 }
 
 // fail is the line about an error. What was typed stays.

@@ -39,6 +39,7 @@ func Slashes() []Slash {
 		{Name: "unpin", Arg: "[N]", Help: "let it be condensed again"},
 		{Name: "pins", Help: "list the pinned messages"},
 		{Name: "result", Other: []string{"output"}, Arg: "[N]", Help: "open the last tool result whole, or the Nth last"},
+		{Name: "image", Other: []string{"images"}, Arg: "[N]", Help: "show the last image alone, or the Nth last; open and save it"},
 		{Name: "usage", Other: []string{"cost"}, Help: "show what models used, by day, model and session"},
 		{Name: "find", Arg: "WORDS", Help: "find words in this chat"},
 		{Name: "search", Arg: "WORDS", Help: "find words in all chats"},
@@ -87,7 +88,8 @@ type Parsed struct {
 	// Typed is the command's name as typed.
 	Typed string
 	// Call is the prompt of an MCP server that the message calls, nil if it calls none;
-	// Wrong is a sentence about what is wrong with the call. See [Deps.Parse].
+	// Wrong is a sentence about what is wrong with the call, or why there is no such
+	// prompt. See [Deps.Parse].
 	Call  *attach.Call
 	Wrong string
 }

@@ -25,12 +25,14 @@ import (
 	"cairn/harness/run"
 	"cairn/harness/snapshot"
 	"cairn/harness/snapshot/bucket"
+	"cairn/harness/snapshot/foreign"
 	"cairn/harness/tool"
 	"cairn/harness/tool/standard"
 	"cairn/storage/bolt"
 	"cairn/storage/mem"
 	"cairn/storage/postgres"
 	"cairn/storage/sqlite"
+	logs "cairn/storage/sqlite/foreign"
 	"cairn/themes"
 	"cairn/ui"
 	"cairn/ui/browser"
@@ -59,8 +61,9 @@ func main() {
 		OpenStore: openStore, CheckStore: checkStore,
 		BackupStore: backupStore, RestoreStore: restoreStore, CompactStore: compactStore, EmptyTrash: emptyTrash,
 		MigrateStore: migrateStore, RebuildStore: rebuildStore, OpenSnapshots: func(ctx context.Context, address string) (snapshot.Store, error) { return bucket.Open(ctx, address) },
-		RemoteStore: bolt.Remote,
-		StorePath:   func(dir string) string { return filepath.Join(dir, bolt.FileName) },
+		OpenDatabase: func(ctx context.Context, path string) (foreign.Source, error) { return logs.Open(ctx, path) },
+		RemoteStore:  bolt.Remote,
+		StorePath:    func(dir string) string { return filepath.Join(dir, bolt.FileName) },
 		NewEngine: func(_ context.Context, s cli.Store, setup cli.Setup) (harness.Engine, error) {
 			sweep(setup.Now, setup.Log)
 			e, err := p.Engine(s, native(s), setup)
@@ -241,10 +244,10 @@ func housekeep(ctx context.Context, s cli.Store, d *distill.Distiller, logger *s
 			logger.Warn("distil", slog.String("error", err.Error()))
 		}
 	}
+	go parts.KeepVectors(ctx, s, func(ctx context.Context) { native.db.Quiet(ctx, quietFor, housekeepBy) })
 	native.db.Guard(ctx)
 }
 
-	go parts.KeepVectors(ctx, s, func(ctx context.Context) { native.db.Quiet(ctx, quietFor, housekeepBy) })
 // checkStore reads everything in the database of a directory.
 func checkStore(ctx context.Context, dir string) (cli.StoreReport, error) {
 	i, err := bolt.Inspect(ctx, filepath.Join(dir, bolt.FileName), bolt.Options{Purpose: "check"})

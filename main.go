@@ -82,6 +82,9 @@ func main() {
 			return p.worker(ctx, setup, w)
 		},
 	})
+	if err := p.Close(context.WithoutCancel(ctx)); err != nil {
+		fmt.Fprintln(os.Stderr, "cairn:", err)
+	}
 	stop()
 	os.Exit(code)
 }
@@ -222,6 +225,9 @@ func emptyTrash(ctx context.Context, dir string, o cli.StoreOptions, agree func(
 // for quietFor: the first keys and an answer that streams come first.
 const housekeepAfter, quietFor, housekeepBy = 20 * time.Second, 5 * time.Second, 10 * time.Minute
 
+// MCP servers are connected to connectAfter the start: the first frame comes first.
+const connectAfter = 200 * time.Millisecond
+
 // housekeep checks the database and makes its backup once a day, purges old trash,
 // has read what earlier starts left unread, and goes on looking after the database
 // until ctx ends, in the background.
@@ -298,7 +304,7 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
 		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Ledger: c.Store.Ledger, Distill: distil(p.Distiller(c, native(c.Store))), Title: p.Titler(c, native(c.Store)), Export: c.Export, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
 		Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
-		User: c.Setup.Getenv("USER"), Tools: func() []chat.ToolLine { return toolLines(set) },
+		User: c.Setup.Getenv("USER"), Tools: func() []chat.ToolLine { return toolLines(set) }, Servers: p.Servers(),
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,
 		Notices: c.Notices, Told: c.Told, Getenv: c.Setup.Getenv, Now: c.Setup.Now, Log: c.Setup.Log, Keys: c.Setup.Config.Bindings(),
 		NewSession: func() harness.Session {
@@ -406,6 +412,7 @@ func actions() []string {
 
 // openChat opens the full-screen chat.
 func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatExit, err error) {
+	p.Asks = true
 	engine, err := p.Engine(c.Store, native(c.Store), c.Setup)
 	if err != nil {
 		return exit, err
@@ -422,6 +429,7 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 	defer s.Catch(&err)
 	care, stop := context.WithCancel(ctx)
 	defer stop()
+	s.Go(func() { p.Connect(care, connectAfter) })
 	s.Go(func() {
 		sweep(c.Setup.Now, c.Setup.Log)
 		housekeep(care, c.Store, p.Distiller(c, native(c.Store)), c.Setup.Log)
@@ -437,10 +445,12 @@ func (p *program) openChat(ctx context.Context, c cli.ChatSetup) (exit cli.ChatE
 
 // openPlain opens the linear chat.
 func (p *program) openPlain(ctx context.Context, c cli.ChatSetup) (cli.ChatExit, error) {
+	p.Asks = true
 	engine, err := p.Engine(c.Store, native(c.Store), c.Setup)
 	if err != nil {
 		return cli.ChatExit{}, err
 	}
+	p.Connect(ctx, 0)
 	e, err := ui.Plain(ctx, p.deps(c, engine), ui.Line{
 		In: c.In, Out: c.Out, Prompted: c.Prompted, Interrupts: c.Linear.Interrupts, Still: c.Linear.Still, Models: c.Linear.Models, AddKey: c.Linear.AddKey,
 	})

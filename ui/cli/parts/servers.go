@@ -77,10 +77,16 @@ func (p *Start) Servers() harness.Servers {
 	return p.served.Manager
 }
 
-// Connect begins to connect to the MCP servers, and returns at once.
-func (p *Start) Connect(ctx context.Context) {
-	if s := p.Servers(); s != nil {
+// Connect begins to connect to the MCP servers after a while, unless ctx ends before,
+// or a turn has them connected.
+func (p *Start) Connect(ctx context.Context, after time.Duration) {
+	if p.Servers() == nil {
+		return
+	}
+	select {
+	case <-time.After(after):
 		p.served.Start(ctx)
+	case <-ctx.Done():
 	}
 }
 
@@ -120,6 +126,9 @@ func (s *servers) news() []string {
 		text := ""
 		switch server.State {
 		case harness.ServerFailed:
+			if len(server.Tools) > 0 {
+				break // they are offered all the same, and a call connects again
+			}
 			text = fmt.Sprintf("without the tools of MCP server %s: %s", server.Name, strings.TrimSuffix(server.Err, "."))
 		case harness.ServerConnecting:
 			text = fmt.Sprintf("without the tools of MCP server %s for now: it is still connecting", server.Name)

@@ -3,6 +3,7 @@ package serve
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,11 +21,13 @@ func newReader(in io.Reader) *bufio.Reader { return bufio.NewReaderSize(in, 64<<
 
 // requests passes on the lines that are messages. The library ends a connection
 // over the first line that is none; here that line is refused and the next one
-// read.
+// read. It ends a connection with its input, too; here the input ends once all
+// that was asked is answered, or ctx ends.
 type requests struct {
-	from   *bufio.Reader
-	refuse func(code int64, why string)
-	log    *slog.Logger
+	ctx     context.Context //nolint:containedctx // what reads has none to give
+	from    *bufio.Reader
+	answers *answers
+	log     *slog.Logger
 	// rest is what of a line was not read yet, end what comes after it.
 	rest []byte
 	end  error
@@ -34,6 +37,7 @@ type requests struct {
 func (r *requests) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
 		if r.end != nil {
+			r.answers.wait(r.ctx)
 			return 0, r.end
 		}
 		var line []byte
@@ -74,27 +78,37 @@ func (r *requests) passes(line []byte) bool {
 	case line[0] == '[':
 		why = "send one request a line: lists of them are not read"
 	default:
-		if _, err := jsonrpc.DecodeMessage(line); err == nil {
+		m, err := jsonrpc.DecodeMessage(line)
+		if err == nil {
+			r.answers.expect(m)
 			return true
 		}
 		why = "this line is no JSON-RPC 2.0 message"
 	}
 	r.log.Warn("MCP request refused", slog.String("why", why))
-	r.refuse(code, why)
+	r.answers.refuse(code, why)
 	return false
 }
 
-// answers writes one line at a time.
+// answers writes one line at a time, and knows what is not answered yet.
 type answers struct {
-	mu sync.Mutex
-	to io.Writer
+	mu   sync.Mutex
+	to   io.Writer
+	open map[any]bool
+	// none is closed when nothing is open; nil if nobody waits for that.
+	none chan struct{}
 }
 
 // Write implements io.Writer.
 func (a *answers) Write(p []byte) (int, error) {
+	m, err := jsonrpc.DecodeMessage(bytes.TrimSpace(p))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.to.Write(p)
+	n, writeErr := a.to.Write(p)
+	if r, ok := m.(*jsonrpc.Response); ok && err == nil {
+		a.settle(r.ID.Raw())
+	}
+	return n, writeErr
 }
 
 // Close implements io.Closer; the output is its owner's to close.
@@ -102,6 +116,61 @@ func (a *answers) Close() error { return nil }
 
 // refuse answers a line that has no id to answer to.
 func (a *answers) refuse(code int64, why string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	// If nobody reads, the next answer tells so.
-	_, _ = fmt.Fprintf(a, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, why)
+	_, _ = fmt.Fprintf(a.to, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, why)
+}
+
+// expect notes that a message wants an answer, or that another one's is not
+// wanted any more.
+func (a *answers) expect(m jsonrpc.Message) {
+	r, ok := m.(*jsonrpc.Request)
+	if !ok {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r.IsCall() {
+		if a.open == nil {
+			a.open = map[any]bool{}
+		}
+		a.open[r.ID.Raw()] = true
+		return
+	}
+	var of struct {
+		ID any `json:"requestId"`
+	}
+	if r.Method == "notifications/cancelled" && json.Unmarshal(r.Params, &of) == nil {
+		if id, err := jsonrpc.MakeID(of.ID); err == nil {
+			a.settle(id.Raw())
+		}
+	}
+}
+
+// settle takes a request from those that are open. The caller holds the lock.
+func (a *answers) settle(id any) {
+	delete(a.open, id)
+	if len(a.open) == 0 && a.none != nil {
+		close(a.none)
+		a.none = nil
+	}
+}
+
+// wait returns when nothing is open any more, or ctx ends.
+func (a *answers) wait(ctx context.Context) {
+	a.mu.Lock()
+	if len(a.open) == 0 {
+		a.mu.Unlock()
+		return
+	}
+	if a.none == nil {
+		a.none = make(chan struct{})
+	}
+	none := a.none
+	a.mu.Unlock()
+	select {
+	case <-none:
+	case <-ctx.Done():
+	}
 }

@@ -45,13 +45,7 @@ func (o Options) show(s *mcp.Server) {
 		}, o.note)
 	}
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
-			defer func() {
-				if p := recover(); p != nil {
-					o.Log.Error("MCP request broke", "method", method)
-					err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("this broke: %v", p)}
-				}
-			}()
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if r, ok := req.(*mcp.ListResourcesRequest); ok {
 				return o.list(ctx, r)
 			}
@@ -76,7 +70,7 @@ func (o Options) list(ctx context.Context, r *mcp.ListResourcesRequest) (*mcp.Li
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(m *mcp.Resource) bool { return after != "" && compare(m.Name, after) <= 0 })
-	page := &mcp.ListResourcesResult{Resources: all}
+	page := &mcp.ListResourcesResult{Resources: all, Cacheable: mcp.Cacheable{CacheScope: private}}
 	if len(all) > pageSize {
 		page.Resources = all[:pageSize:pageSize]
 		page.NextCursor = all[pageSize-1].Name

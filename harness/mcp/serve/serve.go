@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime/debug"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cairn/harness"
@@ -24,6 +26,9 @@ const instructions = "The long-term memory of the user's cairn: facts and notes 
 
 // suggesting is told besides where agents may suggest.
 const suggesting = " What you ask to be remembered, changed or forgotten is a suggestion: the user decides later."
+
+// private is the scope of caches that nobody shares.
+const private = "private"
 
 // Options say what is served. Facts, Notes and History that are not given are not
 // offered.
@@ -55,15 +60,35 @@ func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	s.AddReceivingMiddleware(o.guard(ctx))
 	to := &answers{to: out}
 	defer o.Log.Info("MCP client gone")
 	err = s.Run(ctx, &mcp.IOTransport{
-		Reader: io.NopCloser(&requests{from: newReader(in), refuse: to.refuse, log: o.Log}), Writer: to, MaxLineLength: maxRequest + 1,
+		Reader: io.NopCloser(&requests{ctx: ctx, from: newReader(in), answers: to, log: o.Log}), Writer: to, MaxLineLength: maxRequest + 2,
 	})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("serve MCP: %w", err)
 	}
 	return nil
+}
+
+// guard ends requests with ctx, which the library parts from theirs, and turns a
+// panic into an answer.
+func (o Options) guard(whole context.Context) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			defer context.AfterFunc(whole, stop)()
+			defer func() {
+				if p := recover(); p != nil {
+					o.Log.Error("MCP request broke", slog.String("method", method), slog.String("stack", string(debug.Stack())))
+					result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "cairn broke over this request; its log says where"}
+				}
+			}()
+			return next(ctx, method, req)
+		}
+	}
 }
 
 // server makes the server with all that is offered.
@@ -75,6 +100,8 @@ func (o Options) server() (*mcp.Server, error) {
 	s := mcp.NewServer(&mcp.Implementation{Name: "cairn", Title: "cairn's memory", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: words,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
+		// What is remembered is nobody's but this client's to keep.
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = private },
 		InitializedHandler: func(_ context.Context, r *mcp.InitializedRequest) {
 			o.Log.Info("MCP client connected", slog.String("client", agentOf(r.ClientInfo())))
 		},

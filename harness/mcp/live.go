@@ -34,7 +34,9 @@ type live struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// program, if it is one, and session are set once, before anybody but what ends
+	// the connection has it.
 	program *program
 	idle    func()
 	// reports are those of the calls under way, by their token.
@@ -96,23 +98,27 @@ func (l *link) open(ctx context.Context, version string) (*live, error) {
 		session, err := v.client().Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
 		done <- result{session, err}
 	}()
+	var session *sdk.ClientSession
 	heard := false
 	select {
 	case r := <-done:
-		v.session, err, heard = r.session, r.err, true
+		session, err, heard = r.session, r.err, true
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-v.ended:
 		// Both come at once when a program ends: its error says more.
 		select {
 		case r := <-done:
-			v.session, err, heard = r.session, r.err, true
+			session, err, heard = r.session, r.err, true
 		case <-time.After(lag):
 		}
-		if v.session == nil && (err == nil || !answered(err)) {
+		if session == nil && (err == nil || !answered(err)) {
 			err = v.why
 		}
 	}
+	v.mu.Lock()
+	v.session = session
+	v.mu.Unlock()
 	if err != nil {
 		v.end(err)
 		if !heard {
@@ -242,11 +248,14 @@ func (v *live) isOver() bool {
 
 // clean ends all that belongs to the connection, in a bounded time.
 func (v *live) clean() {
+	v.mu.Lock()
+	session := v.session
+	v.mu.Unlock()
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
-		if v.session != nil {
-			_ = v.session.Close() // it is over, and the server has been told if it can be
+		if session != nil {
+			_ = session.Close() // it is over, and the server has been told if it can be
 		}
 	}()
 	if v.program != nil {

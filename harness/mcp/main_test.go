@@ -143,4 +143,3 @@ func (w *watch) list() []harness.Progress {
 	defer w.mu.Unlock()
 	return append([]harness.Progress(nil), w.all...)
 }
-

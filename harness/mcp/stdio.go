@@ -70,7 +70,7 @@ func (p *pipe) writes() {
 		select {
 		case data := <-p.send:
 			if _, err := p.out.Write(data); err != nil {
-				p.over(fmt.Errorf("write to the server: %w", err))
+				p.over(fmt.Errorf("%w: %w", errEnded, err))
 				return
 			}
 		case <-p.closed:

@@ -145,7 +145,9 @@ func TestAListIsCutAndReadInParts(t *testing.T) {
 	h := served(t, func(s *sdk.Server) {
 		for i := range 1200 {
 			s.AddTool(&sdk.Tool{Name: fmt.Sprintf("tool%04d", i), InputSchema: &jsonschema.Schema{Type: "object"}},
-				func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return &sdk.CallToolResult{}, nil })
+				func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+					return &sdk.CallToolResult{}, nil
+				})
 		}
 	})
 	m, set := managed(t, at(h.URL))

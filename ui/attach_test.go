@@ -56,7 +56,7 @@ func filesOf(dir string) files.Files {
 			s, err := f.Look(ctx, path)
 			return files.Seen(s), err
 		},
-		Read: f.Read, List: f.List,
+		Read: f.Read, List: f.List, Bytes: attach.Bytes,
 	}
 }
 

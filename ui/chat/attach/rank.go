@@ -112,16 +112,19 @@ func spread(text, query string) (gaps int, ok bool) {
 const firstFiles, firstOthers = 4, 2
 
 // rankedOthers are the others that a query fits: their paths have it, or their
-// titles have all its words.
+// titles have all its words; behind a colon, what has the rest in either.
 func rankedOthers(others []Other, query string) []Other {
 	q, words := widget.Fold(query), widget.Words(query)
+	of, rest, within := strings.Cut(q, ":")
 	fits := func(o Other) int {
 		p := widget.Fold(o.Path)
-		_, id, _ := strings.Cut(p, ":")
+		kind, id, _ := strings.Cut(p, ":")
 		switch {
 		case strings.HasPrefix(p, q), strings.HasPrefix(id, q):
 			return 1
 		case widget.Has(widget.Fold(widget.Head(o.Title, titleMax)), words):
+			return 2
+		case within && kind == of && (strings.Contains(id, rest) || strings.Contains(widget.Fold(widget.Head(o.Title, titleMax)), rest)):
 			return 2
 		}
 		return 0

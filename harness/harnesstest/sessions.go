@@ -301,18 +301,19 @@ func testImportPlace(t *testing.T, s Stores) {
 		}
 		return strings.Join(ids, " ")
 	}
-	imp("now", time.Time{})
 	imp("old", day)
+	imp("now", time.Time{})
 	imp("older", day.AddDate(-1, 0, 0))
 	imp("between", day.Add(-time.Hour))
-	if got := order(); got != "now old between older" {
+	imp("newer", day.Add(time.Hour))
+	if got := order(); got != "now newer old between older" {
 		t.Fatalf("the order is %s", got)
 	}
 	l, err := s.Owners.Acquire(ctx(t), harness.Session{ID: "older"}, harness.Holder{PID: 1})
 	must(t, err)
 	_, err = s.Transcript.Append(ctx(t), l, harness.Record{Message: &m})
 	must(t, err)
-	if got := order(); got != "older now old between" {
+	if got := order(); got != "older now newer old between" {
 		t.Fatalf("after it was used again the order is %s", got)
 	}
 }

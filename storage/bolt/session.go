@@ -238,21 +238,24 @@ func (s *session) writableBy(l harness.Lease) error {
 }
 
 // listedAt puts a new session among those that were used before and after a time, and
-// first if that is no time before now. What was used last stays so.
+// first if that is no time before now.
 func (s *session) listedAt(at time.Time) error {
-	c, err := s.t.counters()
-	if err != nil {
-		return err
-	}
-	first := time.Unix(0, 1)
-	if at.Before(first) || at.After(s.t.now) || uint64(at.UnixNano()) >= c.LastOrder {
+	if at.Before(time.Unix(0, 1)) || at.After(s.t.now) {
 		return s.touch()
 	}
 	recent, err := s.t.root("recent")
 	if err != nil {
 		return err
 	}
+	c, err := s.t.counters()
+	if err != nil {
+		return err
+	}
 	s.info.Order = uint64(at.UnixNano())
+	if s.info.Order >= c.LastOrder {
+		s.info.Order = max(s.info.Order, c.LastOrder+1)
+		c.LastUsed, c.LastOrder = s.info.ID, s.info.Order
+	}
 	return recent.put(s.recentKey(), listed{})
 }
 

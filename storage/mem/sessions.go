@@ -182,8 +182,8 @@ func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harn
 		latest := v.st.order
 		v.st.add(made)
 		// It is as old here as it was elsewhere.
-		if used := info.Updated.UnixNano(); info.Updated.After(time.Unix(0, 0)) && used < latest {
-			made.order, v.st.order = used, latest
+		if at := info.Updated; at.After(time.Unix(0, 0)) && !at.After(v.st.now()) {
+			made.order, v.st.order = at.UnixNano(), max(latest, at.UnixNano())
 		}
 		stored, err = v.st.shown(made)
 		return err

@@ -102,6 +102,9 @@ func (f *flow) over() bool {
 func (f *flow) append(entries ...run.Entry) {
 	r := &f.job.Run
 	for _, e := range entries {
+		if f.forestalls(e) {
+			continue
+		}
 		e.Seq, e.Record = len(f.entries)+1, 0
 		if e.Message != nil || e.Condensed != nil {
 			e.Record = run.AwayRecord + e.Seq

@@ -34,6 +34,9 @@ func (f *flow) listen(ctx workflow.Context) error {
 	if err := workflow.SetUpdateHandlerWithOptions(ctx, toAsk, f.ask, workflow.UpdateHandlerOptions{Validator: f.mayAsk}); err != nil {
 		return fmt.Errorf("update %s: %w", toAsk, err)
 	}
+	if err := workflow.SetUpdateHandlerWithOptions(ctx, toSteer, f.steer, workflow.UpdateHandlerOptions{Validator: f.maySteer}); err != nil {
+		return fmt.Errorf("update %s: %w", toSteer, err)
+	}
 	if err := workflow.SetUpdateHandlerWithOptions(ctx, toAcknowledge, f.acknowledge, workflow.UpdateHandlerOptions{}); err != nil {
 		return fmt.Errorf("update %s: %w", toAcknowledge, err)
 	}

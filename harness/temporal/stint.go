@@ -108,6 +108,7 @@ func (j *stint) do(t task) done {
 	defer close(over)
 	go j.watch(t, over)
 	err := j.carry(t)
+	j.heed(t)
 	d := done{Entries: j.sink.entries, Attempt: j.turn.Attempt, Partial: j.sink.partial()}
 	switch {
 	case err != nil && j.ctx.Err() != nil:

@@ -21,6 +21,7 @@ func scripts() map[string]script {
 	maps.Copy(all, faults())
 	maps.Copy(all, works())
 	maps.Copy(all, deaths())
+	maps.Copy(all, steers())
 	for how, scene := range uncertain() {
 		all["an uncertain call, "+string(how)] = scene
 	}

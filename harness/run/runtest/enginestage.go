@@ -46,6 +46,9 @@ type stage struct {
 	bodies, effects []string
 	// done are the calls that were begun, by their keys.
 	done map[string]bool
+	// holding is closed when a tool waits for spoken, which is closed when the person
+	// has said something.
+	holding, spoken chan struct{}
 	// met counts calls, meeting is closed when those that meet are all there, hung
 	// when a tool hangs.
 	met           int
@@ -54,7 +57,10 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, done: map[string]bool{}, life: make(chan struct{}), meeting: make(chan struct{}), hung: make(chan struct{})}
+	s := &stage{
+		t: t, done: map[string]bool{}, life: make(chan struct{}), meeting: make(chan struct{}), hung: make(chan struct{}),
+		holding: make(chan struct{}), spoken: make(chan struct{}),
+	}
 	t.Cleanup(func() { close(s.life) }) // whatever hangs still
 	return s
 }

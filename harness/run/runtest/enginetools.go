@@ -78,6 +78,14 @@ func (s *stage) perform(ctx context.Context, life <-chan struct{}, name string, 
 			return "", fmt.Errorf("alone: %w", ctx.Err())
 		}
 	}
+	if in.Text == textHeld {
+		close(s.holding)
+		select {
+		case <-s.spoken:
+		case <-ctx.Done():
+			return "", fmt.Errorf("nobody said anything: %w", ctx.Err())
+		}
+	}
 	if in.Hang && first {
 		close(s.hung)
 		<-life

@@ -2,10 +2,13 @@ package runtest
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 	"testing"
 
 	"cairn/harness"
 	"cairn/harness/loop"
+	"cairn/harness/model/modeltest"
 	"cairn/harness/run"
 )
 
@@ -62,4 +65,88 @@ func testSteer(t *testing.T, f *fixture) {
 	if f.get("r").Cursor != 8 {
 		t.Fatalf("a run that has ended is at %d", f.get("r").Cursor)
 	}
+}
+
+// textHeld has a tool wait until the person has said something into the run.
+const textHeld = "held"
+
+// steers are scenes in which the person says something into a run that goes on.
+func steers() map[string]script {
+	return map[string]script{
+		"words while a tool runs": {
+			replies: []reply{
+				calls("I look.", wanted{"look", given{Text: textHeld}}, wanted{"note", given{Text: "b"}}),
+				calls("", wanted{"note", given{Text: "c"}}), text("All is noted."),
+			},
+			act: func(s *stage) {
+				h := s.start("look", modelUsual)
+				<-s.holding
+				s.until("result", func() bool { return slices.Contains(s.kinds(h.ID()), "ended tool") })
+				s.steer(h.ID(), "note c, not d", "1")
+				s.steer(h.ID(), "and be quick", "2")
+				s.steer(h.ID(), "note c, not d", "1")
+				close(s.spoken)
+				s.wait(h)
+			},
+		},
+		"words during the last answer": {
+			replies: []reply{
+				func(s *stage, w *modeltest.Answer) {
+					s.steer(s.last().ID, "And the weather?", "1")
+					text("It is noon.")(s, w)
+				},
+				text("It rains."), text("Still."),
+			},
+			act: func(s *stage) {
+				r := s.ask("What time is it?")
+				if err := s.steers(r.Run, "too late", "2"); !errors.Is(err, harness.ErrEnded) {
+					s.t.Errorf("a run that is over was steered: %v", err)
+				}
+				s.ask("and now?")
+			},
+		},
+		"words while a person is asked": {
+			replies: []reply{calls("", wanted{"write", given{Text: "a"}}), text("Written.")},
+			act: func(s *stage) {
+				r := s.ask("write it")
+				s.steer(r.Run, "in blue", "1")
+				s.decide(r, harness.DecideApprove, "")
+			},
+		},
+		"words before a death": {
+			replies: []reply{calls("", wanted{"pay", given{Text: "a", Hang: true}}, wanted{"look", given{Text: "b"}}), text("Paid.")},
+			act: func(s *stage) {
+				h := s.start("pay", modelUsual)
+				<-s.hung
+				s.until("result", func() bool { return slices.Contains(s.kinds(h.ID()), "ended tool") })
+				s.steer(h.ID(), "and thank them", "1")
+				s.die()
+				s.decide(s.takeUp(), harness.DecideResult, "the bank says so")
+			},
+		},
+		"words before a drop": {
+			replies: []reply{calls("", wanted{"write", given{Text: "a"}}), text("Something else.")},
+			act: func(s *stage) {
+				r := s.ask("write it")
+				s.steer(r.Run, "in blue", "1")
+				s.resume(harness.ResumeDrop)
+				s.ask("something else")
+			},
+		},
+	}
+}
+
+// steer says something into a run.
+func (s *stage) steer(id harness.RunID, words, name string) {
+	if err := s.steers(id, words, name); err != nil {
+		s.t.Errorf("say %q: %v", words, err)
+	}
+}
+
+func (s *stage) steers(id harness.RunID, words, name string) error {
+	e, ok := s.Engine.(harness.Steerer)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return e.Steer(s.t.Context(), id, harness.Steer{ID: name, Message: harness.UserText(words)})
 }

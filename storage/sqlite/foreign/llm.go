@@ -44,7 +44,7 @@ func (d *Database) llmOldest(ctx context.Context, do func(*foreign.Talk) error) 
 		}
 		chat := "rowid"
 		if d.has(table, "chat_id") {
-			chat = "coalesce(chat_id, rowid)"
+			chat = "CAST(coalesce(chat_id, rowid) AS INTEGER)"
 		}
 		ids, err := d.keys(ctx, "SELECT DISTINCT "+chat+" FROM "+table+" ORDER BY 1")
 		if err != nil {

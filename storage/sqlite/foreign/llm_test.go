@@ -48,8 +48,8 @@ head 4`)
 func TestTheFirstTableOfLLMIsRead(t *testing.T) {
 	t.Parallel()
 	all, err := each(t, made(t, "log.db",
-		`CREATE TABLE log (model TEXT, timestamp TEXT, prompt TEXT, system TEXT, response TEXT, chat_id INTEGER)`,
-		`INSERT INTO log VALUES ('gpt-3.5-turbo', '2023-05-01 10:00:00', 'a', NULL, 'b', NULL), ('x', '', 'other', NULL, 'one', NULL), ('x', '', 'c', '', 'd', 1)`))
+		`CREATE TABLE log (model TEXT, timestamp TEXT, prompt TEXT, system TEXT, response TEXT, chat_id TEXT)`,
+		`INSERT INTO log VALUES ('gpt-3.5-turbo', '2023-05-01 10:00:00', 'a', NULL, 'b', NULL), ('x', '', 'other', NULL, 'one', NULL), ('x', '', 'c', '', 'd', '1')`))
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%d conversations: %v", len(all), err)
 	}

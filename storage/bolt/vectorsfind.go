@@ -16,36 +16,28 @@ import (
 )
 
 const (
-	// keptVectors bounds the bytes of vectors that are kept in memory.
-	keptVectors = 48 << 20
+	// keptSigns bounds the bytes of signs that are kept in memory: those of half a
+	// million messages.
+	keptSigns = 48 << 20
 	// closeSigns is how many windows are compared number by number, of all those
 	// whose signs were compared.
-	closeSigns = 2000
+	closeSigns = 400
 )
 
-// heldRun is a run of windows, ready to be searched.
+// heldRun is what is kept in memory of a run of windows: their signs.
 type heldRun struct {
+	key     string
 	stamp   uint32
 	session harness.SessionID
-	vectorRun
 	signs   [][]uint64
-	lengths []float64
 }
 
 func (r *heldRun) bytes() int {
-	n := 200
-	for _, w := range r.windows {
-		n += len(w.vector) + len(w.vector)/8 + 96
+	n := 200 + len(r.key)
+	for _, s := range r.signs {
+		n += 24 + 8*len(s)
 	}
 	return n
-}
-
-func held(r vectorRun, id harness.SessionID, stamp uint32) *heldRun {
-	h := &heldRun{stamp: stamp, session: id, vectorRun: r}
-	for _, w := range r.windows {
-		h.signs, h.lengths = append(h.signs, index.Signs(w.vector)), append(h.lengths, index.Length(w.vector))
-	}
-	return h
 }
 
 // candidate is a window that may be near.
@@ -53,15 +45,19 @@ type candidate struct {
 	run   *heldRun
 	n     int
 	apart int
+	// What follows is read of the stored vectors.
+	vectorWindow
+	sum   uint32
+	last  int
 	score float64
 }
 
 // scan looks for the windows nearest to a question.
 type scan struct {
+	q      near.Query
 	vector []int8
 	signs  []uint64
 	length float64
-	floor  float64
 	// most is how far apart the signs may be, as soon as there are enough.
 	most  int
 	close []candidate
@@ -72,49 +68,76 @@ func newScan(q near.Query) (*scan, error) {
 		return nil, near.ErrMoved
 	}
 	v := index.Quantise(q.Vector)
-	return &scan{vector: v, signs: index.Signs(v), length: index.Length(v), floor: q.Floor, most: len(v) + 1}, nil
+	return &scan{q: q, vector: v, signs: index.Signs(v), length: index.Length(v), most: len(v) + 1}, nil
 }
 
 // look looks at a run.
 func (s *scan) look(r *heldRun) {
-	for i := range r.windows {
-		apart := index.Apart(s.signs, r.signs[i])
+	for i, signs := range r.signs {
+		apart := index.Apart(s.signs, signs)
 		if apart >= s.most {
 			continue
 		}
-		if s.close = append(s.close, candidate{run: r, n: i, apart: apart}); len(s.close) >= 2*closeSigns {
-			slices.SortStableFunc(s.close, func(a, b candidate) int { return cmp.Compare(a.apart, b.apart) })
-			s.close = s.close[:closeSigns]
-			s.most = s.close[closeSigns-1].apart + 1
+		if s.close = append(s.close, candidate{run: r, n: i, apart: apart}); len(s.close) >= 4*closeSigns {
+			s.cut()
 		}
 	}
 }
 
-// best returns the windows that are near enough, the nearest first, of each text
-// the nearest one.
-func (s *scan) best(key func(candidate) string) []candidate {
-	of := map[string]int{}
-	var best []candidate
-	for _, c := range s.close {
-		length := s.length * c.run.lengths[c.n]
-		if length == 0 {
-			continue
-		}
-		if c.score = float64(index.Dot(s.vector, c.run.windows[c.n].vector)) / length; c.score < s.floor {
-			continue
-		}
-		k := key(c)
-		at, ok := of[k]
-		switch {
-		case !ok:
-			of[k] = len(best)
-			best = append(best, c)
-		case c.score > best[at].score:
-			best[at] = c
-		}
+// cut keeps the windows whose signs are the nearest.
+func (s *scan) cut() {
+	slices.SortStableFunc(s.close, func(a, b candidate) int { return cmp.Compare(a.apart, b.apart) })
+	if len(s.close) > closeSigns {
+		s.close = s.close[:closeSigns]
+		s.most = s.close[closeSigns-1].apart + 1
 	}
+}
+
+// best returns the windows that are near enough, the nearest first, of each text
+// the nearest one. Their numbers are read from the bucket of that name.
+func (v *Vectors) best(ctx context.Context, s *scan, name string, key func(candidate) string) ([]candidate, error) {
+	s.cut()
+	slices.SortStableFunc(s.close, func(a, b candidate) int { return strings.Compare(a.run.key, b.run.key) })
+	left, of := s.close, map[string]int{}
+	var best []candidate
+	err := v.d.inSlices(ctx, "search by meaning", func(t *tx) (bool, error) {
+		in, err := t.inSpace(s.q.Space)
+		if err != nil {
+			return false, err
+		}
+		b, err := in.must(name)
+		if err != nil || len(left) == 0 {
+			return true, err
+		}
+		run := left[0].run
+		raw := b.b.Get([]byte(run.key))
+		r, err := b.getRun([]byte(run.key), raw, s.q.Space.Dims)
+		whole := err == nil && stampOf(raw) == run.stamp
+		for ; len(left) > 0 && left[0].run == run; left = left[1:] {
+			c := left[0]
+			if !whole || c.n >= len(r.windows) {
+				continue // it was changed a moment ago
+			}
+			c.vectorWindow, c.sum, c.last = r.windows[c.n], r.sum, r.to
+			length := s.length * index.Length(c.vector)
+			if length == 0 {
+				continue
+			}
+			if c.score = float64(index.Dot(s.vector, c.vector)) / length; c.score < s.q.Floor {
+				continue
+			}
+			k := key(c)
+			if at, ok := of[k]; !ok {
+				of[k] = len(best)
+				best = append(best, c)
+			} else if c.score > best[at].score {
+				best[at] = c
+			}
+		}
+		return len(left) == 0, nil
+	})
 	slices.SortStableFunc(best, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
-	return best
+	return best, err
 }
 
 // eachRun calls fn for all runs of a bucket of the space, in slices. What cannot be
@@ -169,12 +192,15 @@ func (v *Vectors) heldRun(s storedSpace, in bucket, key, raw []byte) *heldRun {
 	if !ok {
 		id = harness.SessionID(key) // a fact or note
 	}
-	h := held(r, id, stamp)
+	h := &heldRun{key: string(key), session: id, stamp: stamp}
+	for _, w := range r.windows {
+		h.signs = append(h.signs, index.Signs(w.vector))
+	}
 	if have != nil {
 		v.cache.size -= have.bytes()
 		delete(v.cache.runs, string(key))
 	}
-	if size := h.bytes(); v.cache.size+size <= keptVectors {
+	if size := h.bytes(); v.cache.size+size <= keptSigns {
 		v.cache.runs[string(key)] = h
 		v.cache.size += size
 	}
@@ -205,9 +231,10 @@ func (v *Vectors) Messages(ctx context.Context, q near.Query) ([]harness.Hit, er
 	if err != nil {
 		return nil, err
 	}
-	best := sc.best(func(c candidate) string {
-		return string(runKey(c.run.session, c.run.windows[c.n].message))
-	})
+	best, err := v.best(ctx, sc, "messages", func(c candidate) string { return string(runKey(c.run.session, c.message)) })
+	if err != nil {
+		return nil, err
+	}
 	words := index.NewQuery(q.Words)
 	var hits []harness.Hit
 	err = v.d.inSlices(ctx, "search by meaning", func(t *tx) (bool, error) {
@@ -232,10 +259,10 @@ func (t *tx) hit(words index.Query, c candidate) (hit harness.Hit, ok bool, err 
 		return hit, false, err
 	}
 	log, err := s.conversation()
-	if err != nil || stampOf(log.b.Get(number(c.run.to))) != c.run.sum {
+	if err != nil || stampOf(log.b.Get(number(c.last))) != c.sum {
 		return hit, false, err // another session had the id
 	}
-	w := c.run.windows[c.n]
+	w := c.vectorWindow
 	r, err := s.recordIn(log, w.message)
 	if err != nil || r.Message == nil {
 		return hit, false, err
@@ -262,7 +289,10 @@ func (v *Vectors) Items(ctx context.Context, kind string, q near.Query) ([]near.
 		return nil, err
 	}
 	var items []near.Item
-	best := sc.best(func(c candidate) string { return string(c.run.session) })
+	best, err := v.best(ctx, sc, "items", func(c candidate) string { return string(c.run.session) })
+	if err != nil {
+		return nil, err
+	}
 	err = v.d.inSlices(ctx, "search by meaning", func(t *tx) (bool, error) {
 		if len(best) == 0 || q.Limit > 0 && len(items) >= q.Limit {
 			return true, nil
@@ -271,7 +301,7 @@ func (v *Vectors) Items(ctx context.Context, kind string, q near.Query) ([]near.
 		best = best[1:]
 		// Vectors of an earlier revision say nothing about this one.
 		text, ok, err := t.itemText(string(c.run.session))
-		if ok && textSum(text) == c.run.sum {
+		if ok && textSum(text) == c.sum {
 			items = append(items, near.Item{ID: string(c.run.session), Score: c.score})
 		}
 		return false, err

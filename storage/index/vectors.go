@@ -49,11 +49,14 @@ func Dot(a, b []int8) int32 {
 // Signs returns the signs of a vector, by which those that may be near are found a
 // hundred times as fast.
 func Signs(v []int8) []uint64 {
-	s := make([]uint64, (len(v)+63)/64)
-	for i, x := range v {
-		if x < 0 {
-			s[i/64] |= 1 << (i % 64)
+	s := make([]uint64, 0, (len(v)+63)/64)
+	for len(v) > 0 {
+		n := min(len(v), 64)
+		word := uint64(0)
+		for i, x := range v[:n] {
+			word |= uint64(uint8(x)>>7) << i
 		}
+		s, v = append(s, word), v[n:]
 	}
 	return s
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cairn/themes"
+	"cairn/ui/screen"
 )
 
 const (
@@ -124,11 +125,11 @@ func (a *app) examineTerminal(ctx context.Context) []finding {
 		list = append(list, a.examineSize()...)
 	}
 	if a.s.Ask != nil && get("TERM") != "" && get("TERM") != "linux" {
-		b, err := a.s.Ask(askTerminal, askLimit)
+		b, err := a.s.Ask(screen.AskImages(screen.ImagesAuto, get("TERM"), get)+askTerminal, askLimit)
 		if err != nil {
 			list = append(list, noted("asked terminal", "it cannot be asked: "+cause(err).Error(), ""))
 		} else {
-			list = append(list, answerFindings(readAnswers(b))...)
+			list = append(append(list, answerFindings(readAnswers(b))...), a.images(b))
 		}
 	}
 	list = append(list, a.clipboard())
@@ -250,7 +251,7 @@ func (a *app) resetTerminal(ctx context.Context) error {
 	if !a.s.OutTTY || a.s.Getenv("TERM") == "dumb" {
 		return usage("standard output is no terminal that could be reset")
 	}
-	a.out.text(resetModes)
+	a.out.text(resetImages(a.s.Getenv) + resetModes)
 	if a.s.InTTY && a.s.Sane != nil {
 		if err := a.s.Sane(ctx); err != nil {
 			return fmt.Errorf("reset the terminal: %w; try: stty sane", err)

@@ -380,3 +380,20 @@ func (s *Screen) tellGone() {
 		s.Send(ImagesGoneMsg{All: true})
 	}
 }
+
+// ProtocolOf is how images are shown on a terminal that said of itself what it is
+// able to do, by a choice such as [ImagesAuto].
+func ProtocolOf(choice string, getenv func(string) string, able Abilities) Protocol {
+	i := imaging{choice: choice, program: getenv("TERM_PROGRAM"), tmux: getenv("TMUX") != ""}
+	return i.protocol(able)
+}
+
+// AskImages is the question about images to a terminal of the given TERM, to which it
+// may answer; empty if it is not to be asked.
+func AskImages(choice, kind string, getenv func(string) string) string {
+	i := imaging{choice: choice, tmux: getenv("TMUX") != ""}
+	if !strings.HasPrefix(questions(kind, getenv), askKitty) {
+		return ""
+	}
+	return strings.TrimSuffix(i.ask(kind), askCells)
+}

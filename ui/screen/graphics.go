@@ -233,8 +233,14 @@ func (s *Screen) measureCell() {
 
 // measure takes the size of a cell from that of the whole screen.
 func (s *Screen) measure(width, height int) {
-	if s.able.CellWidth == 0 && s.paint != nil && width/s.paint.width > 0 && height/s.paint.height > 0 {
-		s.able.CellWidth, s.able.CellHeight = min(width/s.paint.width, cellMax), min(height/s.paint.height, cellMax)
+	columns, rows := s.paint.width, s.paint.height
+	if s.size != nil {
+		if w, h, err := s.size(); err == nil && w > 0 && h > 0 { // no frame may have been drawn yet
+			columns, rows = w, h
+		}
+	}
+	if s.able.CellWidth == 0 && width/columns > 0 && height/rows > 0 {
+		s.able.CellWidth, s.able.CellHeight = min(width/columns, cellMax), min(height/rows, cellMax)
 	}
 }
 

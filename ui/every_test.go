@@ -64,7 +64,7 @@ func everyScreen() []sight {
 	typed := func(name, text string) sight {
 		return sight{name: name, open: func(_ *uitest.World, d *uitest.Driver) { d.Paste(text).Wait(time.Second) }}
 	}
-	return []sight{
+	return append([]sight{
 		press("chat"), press("chat-top", "home"), press("details", "ctrl+o", "ctrl+t"), press("leader-every", "ctrl+x"), press("side", "ctrl+x", "b"),
 		{name: "stream", open: func(w *uitest.World, d *uitest.Driver) {
 			w.Model.Then(uitest.Says("one ", "two **three** "+scripts, "\n```go\nx := 1 // "+short+"\n", "y := 2\n```\n", "- "+scripts+"\n", "- b\n\n", "| a | "+short+" |\n|---|---|\n", "| 1 | 2 |\n", "\nend of it"))
@@ -112,7 +112,7 @@ func everyScreen() []sight {
 			}
 		}},
 		{name: "new-chat", open: func(*uitest.World, *uitest.Driver) {}, with: func(d *ui.Deps) { d.Session.ID, d.Fresh = "fresh", true }},
-	}
+	}, serverSights()...)
 }
 
 // babel is a world with something in all scripts on every screen, and a window in it.

@@ -171,6 +171,7 @@ func besieged(t *testing.T, w *uitest.World, bad string) ui.Deps {
 	d.Notices = []string{"notice " + text}
 	d.Notify = ui.NotifyUse{How: ui.NotifyOSC777}
 	offering(t, &d, bad)
+	serving(&d, bad)
 	return d
 }
 
@@ -226,7 +227,7 @@ func siegeShows() []string {
 	return []string{
 		"user", "thought", "model", "result", "last", "title", "fact", "note", "body", "idea", "notice", "file", "pasted", "queued", "hmm", "says", "half", "roke",
 		"command", "question", "one", "why", "TO DO", "MEMORY USED", "step", "owl", "lock", "Key of", "oubt", "efused", "sun", "wrong", "faint", "seek",
-		"server", "holds", "because", "nobody saw it end", "deploy", "Runs",
+		"server", "holds", "because", "nobody saw it end", "everything asks you", "Everything", "not offered", "choice", "half way", "everything:weather", "filled in", "deploy", "Runs",
 	}
 }
 
@@ -259,7 +260,7 @@ func TestNothingFromOutsideDrivesTheTerminal(t *testing.T) {
 				d := w.Start(deps, 100, 30)
 				d.Wait(time.Second).Shows("last", "Qa", "Zb")
 				g := behindGlass(t, d, 100, 30)
-				seen := g.Screen() + g.walk(beside()) + g.walk(siege(w, bad)) + g.walk(chosen(bad))
+				seen := g.Screen() + g.walk(beside()) + g.walk(siege(w, bad)) + g.walk(chosen(bad)) + g.walk(besiegedServers(w, deps, bad))
 				told := g.Written()
 				for _, s := range told {
 					body := strings.TrimSuffix(strings.TrimPrefix(s, "\x1b]777;notify;cairn;"), "\x1b\\")

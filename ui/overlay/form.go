@@ -197,15 +197,18 @@ func (f Form) Bindings() []render.Binding {
 	switch {
 	case f.c.URL == "":
 		open, copied = "there is no address to open", "there is no address to copy"
+	case !webAddress(f.c.URL): // a paste of it might do anything
+		open, copied = "it is no address of the web", "it is no address of the web"
 	case f.c.Browse == nil:
 		open = "nothing opens addresses here"
-	case !webAddress(f.c.URL):
-		open = "it is no address of the web"
 	}
 	if f.chosen() < 0 {
 		take = "there is nothing to take here"
 	}
-	send := "send"
+	send, next := "send", 6
+	if len(f.spots) == 0 {
+		next = 0
+	}
 	if f.c.URL != "" || len(f.fields) == 0 {
 		send = "agree"
 	}
@@ -216,7 +219,7 @@ func (f Form) Bindings() []render.Binding {
 		{Action: formTake, Keys: []string{" "}, Help: "take the choice", Foot: "take", Group: group, Rank: 4, Off: take},
 		{Action: formBrowse, Keys: []string{"o"}, Help: "open the address", Foot: "open", Group: group, Rank: 4, Off: open},
 		{Action: formCopy, Keys: []string{"c"}, Help: "copy the address", Foot: "copy", Group: group, Rank: 5, Off: copied},
-		{Action: formNext, Keys: []string{"tab"}, Help: "next field", Foot: "next", Group: group, Rank: 6},
+		{Action: formNext, Keys: []string{"tab"}, Help: "next field", Foot: "next", Group: group, Rank: next},
 		{Action: formPrev, Keys: []string{"shift+tab"}, Help: "field before", Group: group},
 		{Action: formDown, Keys: []string{"down"}, Help: "down", Group: group},
 		{Action: formUp, Keys: []string{"up"}, Help: "up", Group: group},

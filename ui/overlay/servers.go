@@ -145,13 +145,13 @@ func (s Servers) Bindings() []render.Binding {
 	default:
 		turn = "turn off here"
 	}
-	back, show := "no server is shown", one
+	back, show, leave := "no server is shown", one, []string{"esc", "q", "ctrl+c"}
 	if s.open {
-		back, show = "", "it is shown"
+		back, show, leave = "", "it is shown", []string{"q", "ctrl+c"}
 	}
 	return widget.Rebind([]render.Binding{
 		{Action: serversBack, Keys: []string{"esc", "left", "backspace"}, Help: "back to the list", Foot: "back", Group: group, Rank: 1, Off: back},
-		{Action: serversClose, Keys: []string{"esc", "q", "ctrl+c"}, Help: "close", Group: group, Rank: 1},
+		{Action: serversClose, Keys: leave, Help: "close", Group: group, Rank: 1},
 		{Action: serversShow, Keys: []string{"enter", "right"}, Help: "show all of it", Foot: "show", Group: group, Rank: 2, Off: show},
 		{Action: serversAgain, Keys: []string{"r"}, Help: "connect again", Foot: "reconnect", Group: group, Rank: 3, Off: again},
 		{Action: serversSwitch, Keys: []string{" "}, Help: turn, Group: group, Rank: 4, Off: one},

@@ -14,6 +14,8 @@ const (
 	// serverNameMax and serverStateWidth are the columns of the list.
 	serverNameMax    = 32
 	serverStateWidth = 12
+	// wideServers is the width from which the transport stands beside the tools.
+	wideServers = 56
 	// serverHelpMax bounds the lines of what a server says about one thing.
 	serverHelpMax = 4
 	// serverSaidMax bounds the lines of its standard error, instructions and reasons.
@@ -139,8 +141,12 @@ func (s Servers) row(i, width int) string {
 		mark = "> "
 	}
 	right := x.Transport
-	if x.State == harness.ServerReady {
-		right = harness.Count(len(x.Tools), "tool") + " " + t.Ornaments.Dot + " " + x.Transport
+	switch tools := harness.Count(len(x.Tools), "tool"); {
+	case x.State != harness.ServerReady:
+	case width < wideServers:
+		right = tools
+	default:
+		right = tools + " " + t.Ornaments.Dot + " " + x.Transport
 	}
 	right = widget.OneLine(right, max(width/2, 8), t.Ornaments.Ellipsis) + " "
 	state := render.Pad(widget.OneLine(string(x.State), serverStateWidth-1, t.Ornaments.Ellipsis), serverStateWidth)

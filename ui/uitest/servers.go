@@ -25,8 +25,10 @@ type Servers struct {
 
 // Servers returns two servers: "everything", which is ready and has one of each
 // thing, and "broken", which has failed. What they say ends in text.
-func (w *World) Servers(text string) *Servers {
-	w.tb.Helper()
+func (w *World) Servers(text string) *Servers { return NewServers(text) }
+
+// NewServers is [World.Servers] without a world.
+func NewServers(text string) *Servers {
 	at := time.Now()
 	return &Servers{
 		changed: make(chan struct{}), questions: make(chan harness.ServerQuestion),

@@ -309,7 +309,7 @@ func (t Tray) Rows(theme *themes.Theme, width, height int) []string {
 			sign, paint = theme.Paints.Accent.On(">")+" ", theme.Paints.Selected
 		}
 		if title, ok := t.list.title(t.list.rows[i]); ok {
-			line := paint.On(t.list.rows[i])
+			line := paint.On(render.SafeLine(t.list.rows[i]))
 			if title != "" {
 				line += "  " + theme.Paints.Muted.On(widget.OneLine(title, max(width-render.Width(line)-4, 1), theme.Ornaments.Ellipsis))
 			}

@@ -151,7 +151,9 @@ func (r Remote) list() []Other {
 			if x.Template {
 				title = strings.TrimSpace("to be filled in: " + title)
 			}
-			all = append(all, Other{s.Name + ":" + x.URI, title})
+			if p := s.Name + ":" + x.URI; nameable(p) {
+				all = append(all, Other{p, title})
+			}
 		}
 	}
 	return all
@@ -175,7 +177,9 @@ func (r Remote) more(ctx context.Context, typed string) []Other {
 			continue
 		}
 		for _, v := range values[:min(len(values), completed)] {
-			all = append(all, Other{s.Name + ":" + hole.before + v + hole.after, x.Name})
+			if p := s.Name + ":" + hole.before + v + hole.after; nameable(p) {
+				all = append(all, Other{p, x.Name})
+			}
 		}
 	}
 	return all

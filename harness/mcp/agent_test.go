@@ -185,6 +185,7 @@ func TestTheProgressOfAServerIsAnEvent(t *testing.T) {
 			if last < 0 {
 				t.Error("nothing was told before the result")
 			}
+		default:
 		}
 	}
 	if err := a.Close(); err != nil {

@@ -117,7 +117,9 @@ func (l *link) get(ctx context.Context) (*live, error) {
 }
 
 // connect begins to make a connection, if that is not under way. The caller holds the
-// lock.
+// lock. It is made for whoever comes, so no caller's context ends it.
+//
+//nolint:contextcheck,nolintlint // as said; it is heeded, and told to be of no use
 func (l *link) connect() *attempt {
 	if l.attempt != nil {
 		return l.attempt

@@ -161,7 +161,7 @@ func (v *live) transport() (sdk.Transport, error) {
 	l.mu.Lock()
 	l.said = said
 	l.mu.Unlock()
-	g, err := start(l.c, l.m.o.Environ(), said, func(text string) {
+	g, err := start(l.m.ctx, l.c, l.m.o.Environ(), said, func(text string) {
 		l.m.log(slog.LevelInfo, l.c.Name, l.clean(text), slog.String("from", "stderr"))
 	})
 	if err != nil {
@@ -192,7 +192,8 @@ func (v *live) client() *sdk.Client {
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			v.progress(r.Params)
 		},
-		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
+		// Servers of today say in this way what is wrong with them.
+		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { //nolint:staticcheck // see above
 			v.l.m.log(slog.LevelInfo, v.l.c.Name, v.l.clean(line(fmt.Sprint(r.Params.Data))), slog.String("from", "log"))
 		},
 	}
@@ -287,7 +288,7 @@ func (v *live) end(why error) {
 func (v *live) do(ctx context.Context, ask func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(v.ctx, cancel)()
+	defer context.AfterFunc(v.ctx, cancel)() //nolint:contextcheck // it ends with the connection, too
 	v.begin()
 	defer v.finish()
 	done := make(chan error, 1)

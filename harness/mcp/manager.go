@@ -79,8 +79,13 @@ type Manager struct {
 // New returns a manager of servers, none of which is connected yet: see
 // [Manager.Start].
 func New(o Options) (*Manager, error) {
-	o.Environ, o.Name = orElse(o.Environ, os.Environ), cmp.Or(o.Name, "cairn")
-	o.Now = orElse(o.Now, time.Now)
+	o.Name = cmp.Or(o.Name, "cairn")
+	if o.Environ == nil {
+		o.Environ = os.Environ
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the real clock, where none is given
+	}
 	m := &Manager{
 		o: o, questions: make(chan harness.ServerQuestion), changed: make(chan struct{}),
 		clashes: map[string][]string{}, shown: map[string][]harness.ServerTool{},
@@ -98,14 +103,6 @@ func New(o Options) (*Manager, error) {
 		m.links = append(m.links, newLink(m, s))
 	}
 	return m, nil
-}
-
-// orElse is a function, or another one where there is none.
-func orElse[F func() []string | func() time.Time](f, otherwise F) F {
-	if f == nil {
-		return otherwise
-	}
-	return f
 }
 
 func (m *Manager) now() time.Time { return m.o.Now() }

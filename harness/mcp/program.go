@@ -46,7 +46,7 @@ type program struct {
 }
 
 // start starts the program of a server.
-func start(s Server, environ []string, said *lines, log func(line string)) (*program, error) {
+func start(ctx context.Context, s Server, environ []string, said *lines, log func(line string)) (*program, error) {
 	env := process.Environment(environ, nil)
 	maps.Copy(env, s.Env)
 	path, err := find(s)
@@ -54,7 +54,7 @@ func start(s Server, environ []string, said *lines, log func(line string)) (*pro
 		return nil, err
 	}
 	// Its life is not that of a context: it is ended here, with all that it started.
-	cmd := exec.CommandContext(context.Background(), path, s.Args...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, s.Args...)
 	cmd.Args[0] = s.Command
 	cmd.Dir, cmd.Env = s.Dir, process.List(env)
 	g := &program{said: said, read: make(chan struct{}), gone: make(chan struct{})}
@@ -213,7 +213,7 @@ func (m *Manager) log(level slog.Level, server, text string, attrs ...slog.Attr)
 	if m.o.Log == nil {
 		return
 	}
-	m.o.Log.LogAttrs(context.Background(), level, "MCP server", append([]slog.Attr{
+	m.o.Log.LogAttrs(m.ctx, level, "MCP server", append([]slog.Attr{
 		slog.String("server", server), slog.String("says", text),
 	}, attrs...)...)
 }

@@ -104,7 +104,7 @@ func (v *live) visits(ctx context.Context, err error) bool {
 func (v *live) put(ctx context.Context, q harness.ServerQuestion) (harness.ServerAnswer, bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(v.asking(), cancel)()
+	defer context.AfterFunc(v.asking(), cancel)() //nolint:contextcheck // it ends with what is asked of the server, too
 	answers := make(chan harness.ServerAnswer, 1)
 	var once sync.Once
 	q.Done = ctx.Done()

@@ -65,7 +65,7 @@ func play(name string) int {
 func (p *player) begin() error {
 	switch p.name {
 	case "banner":
-		fmt.Fprint(p.out, "Welcome to the server!\n{not json}\n[]\n[1]\n{\"jsonrpc\":\"2.0\"}\n\x1b[31mred\x1b[0m\n\n")
+		p.write("%s", "Welcome to the server!\n{not json}\n[]\n[1]\n{\"jsonrpc\":\"2.0\"}\n\x1b[31mred\x1b[0m\n\n")
 	case "stubborn":
 		p.hold = true
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -81,7 +81,7 @@ func (p *player) begin() error {
 		fmt.Fprint(os.Stderr, "the last words\n")
 	case "dies":
 		fmt.Fprintln(os.Stderr, "I cannot find my file "+os.Getenv("SECRET_KEY"))
-		os.Exit(7) //nolint:forbidigo // it is a program
+		os.Exit(7)
 	case "silent":
 		p.in = bufio.NewReader(blocked{})
 	case "empty":
@@ -123,8 +123,11 @@ func (s slowly) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// write writes; whoever reads it may be gone.
+func (p *player) write(format string, args ...any) { _, _ = fmt.Fprintf(p.out, format, args...) }
+
 func (p *player) reply(id json.RawMessage, result string) {
-	fmt.Fprintf(p.out, `{"result":%s,"jsonrpc":"2.0","id":%s}`+"\n", result, id)
+	p.write(`{"result":%s,"jsonrpc":"2.0","id":%s}`+"\n", result, id)
 }
 
 func (p *player) text(id json.RawMessage, text string) {
@@ -136,7 +139,7 @@ func (p *player) text(id json.RawMessage, text string) {
 }
 
 func (p *player) notify(method, params string) {
-	fmt.Fprintf(p.out, `{"jsonrpc":"2.0","method":%q,"params":%s}`+"\n", method, params)
+	p.write(`{"jsonrpc":"2.0","method":%q,"params":%s}`+"\n", method, params)
 }
 
 func (p *player) answer(r request, raw string) {
@@ -154,7 +157,7 @@ func (p *player) answer(r request, raw string) {
 			_ = os.WriteFile(file, []byte(raw), 0o600)
 		}
 	case "server/discover", "prompts/get":
-		fmt.Fprintf(p.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", r.ID)
+		p.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", r.ID)
 	}
 }
 
@@ -184,13 +187,13 @@ func (p *player) call(r request) {
 	case "env":
 		p.text(r.ID, strings.Join(os.Environ(), "\n"))
 	case "exit":
-		os.Exit(9) //nolint:forbidigo // it is a program
+		os.Exit(9)
 	case "leave":
 		// Something that holds the output stays behind.
 		cmd := exec.CommandContext(context.Background(), "sleep", "1000")
 		cmd.Stdout = os.Stdout
 		_ = cmd.Start()
-		os.Exit(9) //nolint:forbidigo // it is a program
+		os.Exit(9)
 	case "hang":
 		if rest == "all" {
 			select {}
@@ -221,7 +224,7 @@ func (p *player) call(r request) {
 	case "result":
 		p.reply(r.ID, results[rest])
 	case "bad":
-		fmt.Fprintf(p.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"bad \u001b[2J arguments"}}`+"\n", r.ID)
+		p.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"bad \u001b[2J arguments"}}`+"\n", r.ID)
 	default:
 		p.text(r.ID, "you said "+in.Text)
 	}

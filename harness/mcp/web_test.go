@@ -165,7 +165,7 @@ func asks(t *testing.T, p *sdk.ElicitParams, ctxOf func(context.Context) context
 		s.AddTool(&sdk.Tool{Name: "ask", InputSchema: &jsonschema.Schema{Type: "object"}}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			answer, err := r.Session.Elicit(ctxOf(ctx), p)
 			if err != nil {
-				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "no: " + err.Error()}}}, nil
+				answer = &sdk.ElicitResult{Action: "no: " + err.Error()}
 			}
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%s %v", answer.Action, answer.Content)}}}, nil
 		})

@@ -291,6 +291,7 @@ func TestTwoProcessesDoNotMakeTheSameVectors(t *testing.T) {
 	late := near.Part{Session: "a", From: 1, To: 1, Windows: []near.Window{{Message: 1, To: 6, Vector: direction("dog")}}}
 	ok(t, p.Put(t.Context(), p.space, []near.Part{late}))
 	p.finds("car", "a/1 my car")
+	p.finds("dog")
 }
 
 func TestDamagedVectorsAreMadeAnew(t *testing.T) {

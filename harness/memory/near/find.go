@@ -19,8 +19,17 @@ type Finder struct {
 	Patience time.Duration
 }
 
-// fusedMost bounds how much the vectors add to a search.
-const fusedMost = 100
+// fusedMost bounds how much the vectors add to a search. Of both at least
+// fusedLeast are fused, as what is the best of all may be the best of neither.
+const fusedMost, fusedLeast = 100, 40
+
+// first are the first of a list, all if limit is 0.
+func first[T any](all []T, limit int) []T {
+	if limit > 0 && len(all) > limit {
+		return all[:limit]
+	}
+	return all
+}
 
 // question returns what to ask the vectors; false if they cannot be asked now,
 // which is logged where it matters.
@@ -28,6 +37,7 @@ func (f *Finder) question(ctx context.Context, words string, limit int) (Query, 
 	if limit <= 0 || limit > fusedMost {
 		limit = fusedMost
 	}
+	limit = max(limit, fusedLeast)
 	space, ok, err := f.Vectors.Space(ctx)
 	if err != nil {
 		f.note(ctx, err)
@@ -79,22 +89,24 @@ func (s *Searcher) Search(ctx context.Context, query string, limit int) ([]harne
 		q, ok := s.f.question(ctx, query, limit)
 		asked <- answer{q, ok}
 	}()
-	words, err := s.next.Search(ctx, query, limit)
+	more := limit
+	if limit > 0 {
+		more = max(limit, fusedLeast)
+	}
+	words, err := s.next.Search(ctx, query, more)
 	a := <-asked
 	if err != nil || !a.ok {
-		return words, err
+		return first(words, limit), err
 	}
 	vectors, err := s.f.Vectors.Messages(ctx, a.q)
 	if err != nil {
 		s.f.note(ctx, err)
-		return words, ctx.Err()
+		return first(words, limit), ctx.Err()
 	}
 	has := phrase(query)
 	all := fuse(words, vectors, func(h harness.Hit) string { return fmt.Sprintf("%s/%d", h.Session, h.Message) },
 		func(h harness.Hit) bool { return has(h.Excerpt) })
-	if limit > 0 && len(all) > limit {
-		all = all[:limit]
-	}
+	all = first(all, limit)
 	hits := make([]harness.Hit, len(all))
 	for i, r := range all {
 		hits[i] = r.item

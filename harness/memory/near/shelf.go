@@ -76,20 +76,27 @@ type shelf[T any] struct {
 
 // list is what words find with what the vectors find fused in.
 func list[T any](ctx context.Context, f *Finder, s shelf[T], filter harness.MemoryFilter) ([]T, error) {
-	words, err := s.list(ctx, filter)
-	if err != nil || filter.Query == "" {
-		return words, err
+	if filter.Query == "" {
+		return s.list(ctx, filter)
+	}
+	more := filter
+	if filter.Limit > 0 {
+		more.Limit = max(filter.Limit, fusedLeast)
+	}
+	words, err := s.list(ctx, more)
+	if err != nil {
+		return nil, err
 	}
 	q, ok := f.question(ctx, filter.Query, filter.Limit)
 	if !ok {
-		return words, ctx.Err()
+		return first(words, filter.Limit), ctx.Err()
 	}
 	found, err := f.Vectors.Items(ctx, s.kind, q)
 	if err != nil || len(found) == 0 {
 		if err != nil {
 			f.note(ctx, err)
 		}
-		return words, ctx.Err()
+		return first(words, filter.Limit), ctx.Err()
 	}
 	// What else the filter asks for is looked at by whoever has the items.
 	rest := filter
@@ -115,9 +122,7 @@ func list[T any](ctx context.Context, f *Finder, s shelf[T], filter harness.Memo
 			return cmp.Compare(truth(s.own(b.item, filter.Session)), truth(s.own(a.item, filter.Session)))
 		})
 	}
-	if filter.Limit > 0 && len(fused) > filter.Limit {
-		fused = fused[:filter.Limit]
-	}
+	fused = first(fused, filter.Limit)
 	out := make([]T, len(fused))
 	for i, r := range fused {
 		out[i] = r.item

@@ -43,6 +43,16 @@ func (l *Local) Steer(ctx context.Context, id harness.RunID, s harness.Steer) er
 	return steerAt(ctx, l.o.Journal, id, e, l.find(id))
 }
 
+// SteerAt says something into a run where that is kept, which is a [Steerable] or
+// does not support it: [errors.ErrUnsupported].
+func SteerAt(ctx context.Context, where any, now time.Time, id harness.RunID, s harness.Steer) error {
+	e, err := steerEntry(func() time.Time { return now }, id, s)
+	if err != nil {
+		return err
+	}
+	return steerAt(ctx, where, id, e, nil)
+}
+
 // steerAt stores what was said into a run where that is kept, and has the stretch
 // that is driven here, if there is one, tell of it at once.
 func steerAt(ctx context.Context, where any, id harness.RunID, e Entry, a *active) error {

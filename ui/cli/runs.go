@@ -19,7 +19,7 @@ import (
 // runsCommand is `cairn runs`.
 func (a *app) runsCommand() *cobra.Command {
 	commands := append([]*cobra.Command{a.runsList(), a.runsShow(), a.runsEvents()}, a.runsDecide()...)
-	commands = append(append(commands, a.runsOn()...), a.runsStop()...)
+	commands = append(append(commands, append(a.runsOn(), a.runsSteer())...), a.runsStop()...)
 	cmd := group("runs", "List runs, the executions of turns, decide what they wait for, and go on with unfinished ones", append(commands, a.runsPrune())...)
 	directFlag(cmd)
 	return cmd

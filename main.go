@@ -69,6 +69,7 @@ func main() {
 			e, err := p.Engine(s, native(s), setup)
 			return e.Engine, err
 		},
+		Servers: p.OpenServers,
 		NewCondenser: func(_ context.Context, c cli.ChatSetup) (cli.Condenser, error) {
 			set, err := parts.Tools(c.Store, c.Setup)
 			return p.Condenser(c, native(c.Store), set), err
@@ -398,7 +399,7 @@ func checkRule(text string) error {
 
 // bindings are the actions that keys can be given to, with their keys.
 func bindings() []render.Binding {
-	return slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.PaletteActions(), overlay.ModelsActions(), overlay.UsageActions(), overlay.ThemeActions(), overlay.ContextActions(), overlay.ImageActions(), overlay.PagerActions(), overlay.WelcomeActions(), chat.SelectActions())
+	return slices.Concat(chat.Actions(), ui.MouseActions(), picker.Actions(), browser.Actions(), runs.Actions(), overlay.PermissionActions(), overlay.PaletteActions(), overlay.ModelsActions(), overlay.UsageActions(), overlay.ThemeActions(), overlay.ContextActions(), overlay.ImageActions(), overlay.PagerActions(), overlay.WelcomeActions(), overlay.FormActions(), overlay.ServersActions(), chat.SelectActions())
 }
 
 // actions are the names of the actions that keys can be given to.

@@ -44,6 +44,9 @@ func (a *app) printAnswer(ctx context.Context, words []string) error {
 	if prompt, err = prompt.withMentions(ctx, st); err != nil {
 		return err
 	}
+	if prompt, err = a.withServers(ctx, prompt); err != nil {
+		return err
+	}
 	t, err := a.target(ctx, st)
 	if err != nil {
 		return err

@@ -76,6 +76,9 @@ type Wire struct {
 	StorePath func(dir string) string
 	// NewEngine makes what executes runs. The caller closes it.
 	NewEngine func(ctx context.Context, s Store, setup Setup) (harness.Engine, error)
+	// Servers connects to the MCP servers of a configuration and waits for them, not
+	// for long. Nil, or nil servers, is for none.
+	Servers func(ctx context.Context, setup Setup) (harness.Servers, error)
 	// NewCondenser makes what condenses the conversations of a store, with the model
 	// that each talks to. Nil takes the command away.
 	NewCondenser func(ctx context.Context, c ChatSetup) (Condenser, error)

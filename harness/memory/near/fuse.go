@@ -12,7 +12,7 @@ const rankBase = 60
 
 // wordsFirst is how much more a rank among the words counts: of two that are
 // equally good the one with the words comes first.
-const wordsFirst = 1.05
+const wordsFirst = 1.01
 
 // ranked is something in the order that it gets.
 type ranked[T any] struct {

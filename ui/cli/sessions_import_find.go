@@ -240,8 +240,11 @@ func (a *app) readPlace(ctx context.Context, address string, ids []string) ([]im
 	var list []imported
 	if !isAddress(address) {
 		dir := absolute(a.s, expand(a.s, address))
-		if others, err = foreignSessions(dir); err != nil {
-			return nil, importFault(address, err)
+		// In an export any file of JSON could be taken for a snapshot of HarnessX.
+		if !foreign.HoldsArchive(dir) {
+			if others, err = foreignSessions(dir); err != nil {
+				return nil, importFault(address, err)
+			}
 		}
 		if len(own)+len(others) == 0 || len(ids) == 0 {
 			if list, err = a.archivesIn(ctx, dir, shown, ids); err != nil {

@@ -96,7 +96,7 @@ func (s selection) text() string {
 	var lines []string
 	for y := from.y; y <= to.y; y++ {
 		left, right := s.span(y)
-		lines = append(lines, strings.TrimRight(cells(s.rows[y], left, right), " "))
+		lines = append(lines, strings.TrimRight(render.Unpictured(cells(s.rows[y], left, right)), " "))
 	}
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }

@@ -275,16 +275,14 @@ func (msg imageMsg) apply(m Model) (Model, tea.Cmd) {
 	switch {
 	case msg.err != nil:
 		return m.imageChanged(func(i *imaging) {
-			i.failed = maps.Clone(i.failed)
-			i.failed[msg.key.sha256] = m.deps.Words(msg.err)
+			i.failed = with(i.failed, msg.key.sha256, m.deps.Words(msg.err))
 			i.busy = imageKey{}
 		}), nil
 	case msg.graphic.Key != "":
 		return m, screen.Transmit(msg.graphic)
 	}
 	return m.imageChanged(func(i *imaging) {
-		i.sizes = maps.Clone(i.sizes)
-		i.sizes[msg.key.sha256] = [2]int{msg.width, msg.height}
+		i.sizes = with(i.sizes, msg.key.sha256, [2]int{msg.width, msg.height})
 		i.busy = imageKey{}
 	}), nil
 }
@@ -306,8 +304,7 @@ func (m Model) ImageThere(msg screen.ImageMsg) (Model, tea.Cmd) {
 		return m, nil
 	}
 	return m.imageChanged(func(i *imaging) {
-		i.there = maps.Clone(i.there)
-		i.there[key] = msg.ID
+		i.there = with(i.there, key, msg.ID)
 		i.busy = imageKey{}
 	}).fetchImages()
 }
@@ -322,4 +319,12 @@ func (m Model) ImagesGone(msg screen.ImagesGoneMsg) (Model, tea.Cmd) {
 			i.busy = imageKey{}
 		}
 	}).fetchImages()
+}
+
+// with is a map with one more entry; the one given stays as it is.
+func with[K comparable, V any](m map[K]V, key K, value V) map[K]V {
+	out := make(map[K]V, len(m)+1)
+	maps.Copy(out, m)
+	out[key] = value
+	return out
 }

@@ -21,6 +21,8 @@ const (
 	// The least cell there is: of a terminal that does not tell, an image that is
 	// painted over cells must take no more of them than were meant.
 	leastCellWidth, leastCellHeight = 5, 10
+	// leastHeight is the least number of rows with room for an image.
+	leastHeight = 4
 )
 
 // ImageItem is an image that can be looked at.
@@ -259,7 +261,11 @@ func (i Image) key(c render.Cells) string {
 
 // room are the cells there are for the image.
 func (i Image) room() render.Cells {
-	c := render.Cells{Columns: i.width - 2, Rows: usageRoom(i.height) - 1, Width: i.c.CellWidth, Height: i.c.CellHeight}
+	rows := usageRoom(i.height) - 1 // the last one is for what is told
+	if i.height < leastHeight {
+		rows = 0
+	}
+	c := render.Cells{Columns: i.width - 2, Rows: rows, Width: i.c.CellWidth, Height: i.c.CellHeight}
 	if i.c.Protocol == screen.ProtocolSixel && (c.Width <= 0 || c.Height <= 0) {
 		c.Width, c.Height = leastCellWidth, leastCellHeight
 	}

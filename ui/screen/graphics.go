@@ -52,8 +52,9 @@ const (
 	// and pieceSize how much is written between two frames, in bytes.
 	chunkSize = 4096
 	pieceSize = 16 << 10
-	// lowIDs is how many numbers of images there are for one program.
-	lowIDs = 254
+	// lowIDs is how many numbers of images there are for one program, firstID the
+	// lowest: smaller ones are colours that may be told in another way.
+	lowIDs, firstID = 240, 16
 )
 
 // Graphic is an image for a terminal that keeps images.
@@ -102,6 +103,13 @@ func Transmit(g Graphic) tea.Cmd {
 	return func() tea.Msg { return transmitMsg(g) }
 }
 
+// Transmitted is the image that a message of [Transmit] gives the terminal, for
+// whoever has none, such as tests; ok is false if it is no such message.
+func Transmitted(msg tea.Msg) (g Graphic, ok bool) {
+	m, ok := msg.(transmitMsg)
+	return Graphic(m), ok
+}
+
 type (
 	transmitMsg Graphic
 	pumpMsg     struct{}
@@ -114,7 +122,7 @@ type imaging struct {
 	program string // what the environment calls the terminal
 	tmux    bool
 	mark    ImageID // the highest byte of our images
-	low     ImageID // the lowest one of the newest
+	low     ImageID // the lowest one of the newest, 0 before the first
 	held    []ImageID
 	queue   []Graphic
 	now     ImageMsg // which is being written
@@ -298,7 +306,9 @@ func (s *Screen) pump() (told []tea.Msg, more bool, err error) {
 // fresh is a number that no image has.
 func (i *imaging) fresh() ImageID {
 	for {
-		i.low = i.low%lowIDs + 1
+		if i.low++; i.low < firstID || i.low >= firstID+lowIDs {
+			i.low = firstID
+		}
 		if id := i.mark | i.low; !slices.Contains(i.held, id) {
 			return id
 		}

@@ -196,7 +196,7 @@ func TestAnImageIsGivenInPiecesThatMakeItWhole(t *testing.T) {
 		for _, msg := range msgs {
 			m := msg.(ImageMsg)
 			keys = append(keys, m.Key)
-			if m.ID.Mark() != 7 || m.ID.Colour() != len(keys) {
+			if m.ID.Mark() != 7 || m.ID.Colour() != firstID+len(keys)-1 {
 				t.Errorf("%q is number %x", m.Key, m.ID)
 			}
 		}
@@ -209,7 +209,7 @@ func TestAnImageIsGivenInPiecesThatMakeItWhole(t *testing.T) {
 	if rest != "" || len(data) != 2 || !bytes.Equal(data[0], g.PNG) {
 		t.Errorf("%d images, and %q", len(data), rest)
 	}
-	if want := "f=100,q=2,i=117440513,U=1,c=4,r=2,a=T,m=1"; options[0] != want {
+	if want := "f=100,q=2,i=117440528,U=1,c=4,r=2,a=T,m=1"; options[0] != want {
 		t.Errorf("the options are %s, want %s", options[0], want)
 	}
 }
@@ -236,7 +236,7 @@ func TestATerminalKeepsOnlySoManyImages(t *testing.T) {
 	}
 	seen := map[ImageID]bool{}
 	for _, id := range s.images.held {
-		if seen[id] || id.Colour() == 0 || id.Colour() > lowIDs {
+		if seen[id] || id.Colour() < firstID || id.Colour() > 255 {
 			t.Errorf("the number %x is there twice, or none", id)
 		}
 		seen[id] = true
@@ -254,7 +254,7 @@ func TestImagesAreRemovedWhenOthersGetTheTerminal(t *testing.T) {
 	if _, more, err := s.pump(); err != nil || !more {
 		t.Fatalf("it is sent at once, %v", err)
 	}
-	if got := s.images.clear(); got != "\x1b_Ga=d,d=I,i=117440513,q=2\x1b\\" {
+	if got := s.images.clear(); got != "\x1b_Ga=d,d=I,i=117440528,q=2\x1b\\" {
 		t.Errorf("it is removed by %q", got)
 	}
 	if got := s.images.clear(); got != "" {
@@ -340,12 +340,16 @@ func TestCellsOfImagesAreCells(t *testing.T) {
 	cell := func(x, y int) string {
 		return string([]rune{0x10eeee, '\u0305', '\u030d', '\u030e'})
 	}
-	line := "\x1b[38;5;9m" + cell(0, 0) + cell(1, 0) + cell(2, 0) + "\x1b[39m"
+	line := "\x1b[38;5;99m" + cell(0, 0) + cell(1, 0) + cell(2, 0) + "\x1b[39m"
 	e := vt.NewSafeEmulator(12, 6)
 	t.Cleanup(func() { _ = e.Close() })
 	p := NewPainter(12, 6)
 	show := func(view string) string {
-		if _, err := e.Write(p.Paint(view, 0, 0, false)); err != nil {
+		b := p.Paint(view, 0, 0, false)
+		if strings.ContainsRune(string(b), 0x10eeee) && !strings.Contains(string(b), "38;5;99m") {
+			t.Errorf("the colour of an image is told as another: %q", b)
+		}
+		if _, err := e.Write(b); err != nil {
 			t.Fatal(err)
 		}
 		return ansi.Strip(e.Render())

@@ -32,6 +32,7 @@ type Driver struct {
 	quit          bool
 	updates       int
 	written       []string
+	graphics      []screen.Graphic
 	suspended     int
 }
 
@@ -198,6 +199,10 @@ func (d *Driver) Suspended() int { return d.suspended }
 // Written are the control sequences sent to the terminal.
 func (d *Driver) Written() []string { return d.written }
 
+// Graphics are the images given to the terminal, which tells nothing of them: that is
+// for the test to do.
+func (d *Driver) Graphics() []screen.Graphic { return d.graphics }
+
 // send gives the model a message and waits until nothing is left to do now.
 func (d *Driver) send(msg tea.Msg) *Driver {
 	d.tb.Helper()
@@ -237,6 +242,10 @@ func (d *Driver) update(msg tea.Msg) {
 	}
 	if v := reflect.ValueOf(msg); v.Type().PkgPath() == "cairn/ui/screen" && v.Kind() == reflect.Slice {
 		d.written = append(d.written, string(v.Bytes()))
+		return
+	}
+	if g, ok := screen.Transmitted(msg); ok {
+		d.graphics = append(d.graphics, g)
 		return
 	}
 	d.updates++

@@ -1,0 +1,293 @@
+package ui_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cairn/harness"
+	"cairn/themes"
+	"cairn/ui"
+	"cairn/ui/render"
+	"cairn/ui/screen"
+	"cairn/ui/uitest"
+)
+
+// painting is an image that is red on its left and blue on its right.
+func painting(t *testing.T, w, h int) []byte {
+	t.Helper()
+	img := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			img.Set(x, y, color.NRGBA{R: 255, A: 255})
+			if x >= w/2 {
+				img.Set(x, y, color.NRGBA{B: 255, A: 255})
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// gallery is a session with images, and the parts of a window on it.
+func gallery(t *testing.T, w *uitest.World, files ...harness.File) ui.Deps {
+	t.Helper()
+	s := harness.Session{ID: "talk", Title: "pictures"}
+	var records []harness.Record
+	at := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i, f := range files {
+		msg := harness.UserText("what is in " + f.Name + "?")
+		msg.Parts = append(msg.Parts, harness.Part{Kind: harness.PartFile, File: &files[i]})
+		answer := harness.AssistantText("Two halves.")
+		records = append(records, harness.Record{Kind: harness.RecordMessage, Message: &msg, At: at}, harness.Record{Kind: harness.RecordMessage, Message: &answer, At: at})
+	}
+	w.Import(s, records)
+	d := w.Deps("talk", false)
+	d.Artifact = w.Store.Artifacts().Get
+	return d
+}
+
+// halves is an image file of a size.
+func halves(t *testing.T, name string, w, h int) harness.File {
+	t.Helper()
+	data := painting(t, w, h)
+	return harness.File{Name: name, MediaType: "image/png", Size: int64(len(data)), Width: w, Height: h, Data: data}
+}
+
+// kittyOf are the abilities of a terminal that keeps images.
+func kittyOf() screen.AbilitiesMsg {
+	return screen.AbilitiesMsg{Answered: true, Name: "kitty(0.36.1)", Graphics: true, Images: screen.ProtocolKitty, CellWidth: 10, CellHeight: 20}
+}
+
+// arrives tells a window that the terminal has the image that it was given last.
+func arrives(t *testing.T, d *uitest.Driver, id screen.ImageID) screen.Graphic {
+	t.Helper()
+	all := d.Graphics()
+	if len(all) == 0 {
+		t.Fatal("no image was sent")
+	}
+	g := all[len(all)-1]
+	d.Send(screen.ImageMsg{Key: g.Key, ID: id})
+	return g
+}
+
+// isPainting complains about bytes that are no such painting.
+func isPainting(t *testing.T, data []byte) image.Rectangle {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := img.Bounds()
+	r, _, _, _ := img.At(b.Min.X, b.Min.Y).RGBA()
+	_, _, blue, _ := img.At(b.Max.X-1, b.Max.Y-1).RGBA()
+	if r < 0xe000 || blue < 0xe000 {
+		t.Errorf("the terminal gets other colours: %x and %x", r, blue)
+	}
+	return b
+}
+
+const firstImage = screen.ImageID(7<<24 | 1)
+
+func TestAnImageIsShownBelowItsNameWhereTheTerminalKeepsIt(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Start(gallery(t, w, halves(t, "shot.png", 400, 100)), 80, 24)
+		d.Wait(time.Second).Shows("[image shot.png", "400x100]")
+		if len(d.Graphics()) > 0 {
+			t.Fatal("a terminal that said nothing is sent an image")
+		}
+		d.Send(kittyOf()).Wait(time.Second)
+		if render.HasImage(d.Screen()) {
+			t.Error("it is shown before the terminal has it")
+		}
+		g := arrives(t, d, firstImage)
+		if g.Columns != 40 || g.Rows != 5 || isPainting(t, g.PNG) != image.Rect(0, 0, 400, 100) {
+			t.Errorf("it fills %d x %d cells", g.Columns, g.Rows)
+		}
+		d.Shows("[image shot.png")
+		if n := strings.Count(d.Screen(), string(rune(0x10eeee))); n != 40*5 {
+			t.Errorf("%d cells stand for it", n)
+		}
+		golden(t, "images-kitty", d.Model().View())
+
+		d.Send(screen.ImagesGoneMsg{All: true}).Wait(time.Second)
+		if render.HasImage(d.Screen()) || len(d.Graphics()) != 2 {
+			t.Errorf("after others had the terminal it was sent %d times", len(d.Graphics()))
+		}
+		arrives(t, d, firstImage+1)
+		before := d.Updates()
+		d.Wait(time.Minute)
+		if n := len(d.Graphics()); n != 2 || d.Updates() > before {
+			t.Errorf("while nothing happens it was sent %d times, with %d messages", n, d.Updates()-before)
+		}
+
+		d.Press("ctrl+x", "P").Shows("images are named only").Wait(time.Second)
+		if render.HasImage(d.Screen()) {
+			t.Error("it is shown though that was turned off")
+		}
+		d.Press("ctrl+x", "P").Shows("images are on: yes (kitty)")
+		if !render.HasImage(d.Screen()) {
+			t.Error("it is not shown again")
+		}
+	})
+}
+
+func TestImagesComeOneByOneAsTheyAreSeen(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Start(gallery(t, w, halves(t, "a.png", 400, 300), halves(t, "b.png", 401, 300), halves(t, "c.png", 402, 300)), 80, 24)
+		d.Send(kittyOf()).Wait(time.Second)
+		for want := 1; want <= 2; want++ {
+			if n := len(d.Graphics()); n > want {
+				t.Fatalf("%d images are sent at once", n)
+			}
+			arrives(t, d, firstImage+screen.ImageID(want))
+			d.Wait(time.Second)
+		}
+		before := len(d.Graphics())
+		if before > 2 {
+			t.Errorf("%d images are sent, of 2 that are seen", before)
+		}
+		d.Press("home").Wait(time.Second)
+		if len(d.Graphics()) == before {
+			t.Error("what is scrolled to is not sent")
+		}
+	})
+}
+
+func TestWhatCannotBeShownIsNamedWithTheReason(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		whole := halves(t, "cut.png", 40, 40)
+		whole.Data = whole.Data[:len(whole.Data)/2]
+		d := w.Start(gallery(t, w,
+			harness.File{Name: "page.png", MediaType: "image/png", Data: []byte("<html>\x1b[2J"), Width: 30, Height: 30}, whole,
+			harness.File{Name: "odd\x1b]0;x\a\u202e.jpg", MediaType: "image/jpeg", Data: painting(t, 20, 20)}), 80, 40)
+		d.Send(kittyOf()).Wait(time.Second)
+		d.Shows("[image page.png", "not shown: It is no PNG, JPEG, GIF or WebP image.", "[image cut.png", "not shown: It is a damaged PNG image")
+		g := arrives(t, d, firstImage) // by its bytes, though it is called otherwise and tells no size
+		if g.Columns != 2 || g.Rows != 1 || !render.HasImage(d.Screen()) {
+			t.Errorf("%d x %d cells:\n%s", g.Columns, g.Rows, d.Screen())
+		}
+		golden(t, "images-refused", d.Screen())
+	})
+}
+
+func TestImagesAreNamedOnlyInASCII(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		deps := gallery(t, w, halves(t, "shot.png", 400, 100))
+		deps.Theme = func(dark bool) *themes.Theme {
+			th, err := themes.Load("", dark, themes.Options{Profile: themes.TrueColor, ASCII: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return th
+		}
+		d := w.Start(deps, 80, 24)
+		d.Send(kittyOf()).Wait(time.Second).Shows("[image shot.png")
+		d.Press("ctrl+x", "I").Wait(time.Second).Shows("This terminal shows no images")
+		if len(d.Graphics()) > 0 {
+			t.Error("an image is sent")
+		}
+	})
+}
+
+// pictured is what is painted over the screen.
+func pictured(d *uitest.Driver) screen.Picture { return d.Model().(screen.Pictured).Picture() }
+
+func TestAnImageIsLookedAtAlone(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Start(gallery(t, w, halves(t, "a.png", 400, 100), halves(t, "b.png", 100, 400)), 80, 24)
+		able := screen.AbilitiesMsg{Answered: true, Name: "iTerm2 3.5", Images: screen.ProtocolITerm, CellWidth: 10, CellHeight: 20}
+		d.Send(able).Type("/image 2").Press("enter").Wait(time.Second).Shows("Image · image a.png", "1 of 2")
+		p := pictured(d)
+		if p.X != 20 || p.Y != 2 || !strings.HasPrefix(p.Sequence, "\x1b]1337;File=size=") {
+			t.Fatalf("at %d, %d is %.60q", p.X, p.Y, p.Sequence)
+		}
+		_, body, _ := strings.Cut(strings.TrimSuffix(p.Sequence, "\a"), ":")
+		data, err := base64.StdEncoding.DecodeString(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		isPainting(t, data)
+		for y, l := range d.Lines()[p.Y : p.Y+5] {
+			if l != "" {
+				t.Errorf("row %d below the image says %q", y, l)
+			}
+		}
+		if d.Press("f1"); pictured(d).Key != "" {
+			t.Error("it is painted over the help")
+		}
+		if d.Press("esc"); pictured(d).Key != p.Key {
+			t.Error("it is gone with the help")
+		}
+		d.Press("right").Wait(time.Second).Shows("b.png", "2 of 2")
+		if q := pictured(d); q.Key == p.Key || !strings.Contains(q.Sequence, ";width=10;height=19;") {
+			t.Errorf("the next one is %.90q", q.Sequence)
+		}
+		d.Resize(40, 10).Wait(time.Second)
+		if q := pictured(d); !strings.Contains(q.Sequence, ";width=4;height=7;") {
+			t.Errorf("in a small window it is %.90q", q.Sequence)
+		}
+		d.Press("esc").Hides("Image ·")
+		if pictured(d).Key != "" {
+			t.Error("it is painted after all")
+		}
+		d.Type("/image 3").Press("enter").Shows("there are only 2 images here")
+		d.Type("/image x").Press("enter").Shows("/image 2 shows the image before the last")
+	})
+}
+
+func TestAnImageIsSavedWhereItCannotBeShown(t *testing.T) {
+	dir := t.TempDir()
+	in(t, func(t *testing.T, w *uitest.World) {
+		f := halves(t, "../../etc/shot.jpg", 40, 40)
+		deps := gallery(t, w, f)
+		deps.Dir = dir
+		d := w.Start(deps, 60, 12)
+		d.Press("tab", "k", "v").Wait(time.Second).Shows("PNG image, 40 x 40 pixels", "This terminal shows no images", "s saves it to a file.")
+		golden(t, "images-named", d.Screen())
+		d.Press("s").Wait(time.Second).Shows("saved as").Press("s").Wait(time.Second)
+		d.Press("o").Shows("there is no display")
+		for _, name := range []string{"shot.png", "shot-2.png"} {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil || !bytes.Equal(data, f.Data) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+func TestAnImageAloneIsMadeOfCellsWhereTheTerminalKeepsIt(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Start(gallery(t, w, halves(t, "a.png", 4000, 1000)), 80, 24)
+		d.Send(kittyOf()).Wait(time.Second)
+		arrives(t, d, firstImage)
+		d.Press("ctrl+x", "I").Wait(time.Second).Shows("reading…")
+		g := arrives(t, d, firstImage+1)
+		if g.Columns != 78 || g.Rows != 10 {
+			t.Errorf("it fills %d x %d cells", g.Columns, g.Rows)
+		}
+		if n := strings.Count(d.Screen(), string(rune(0x10eeee))); n != 780 {
+			t.Errorf("%d cells stand for it", n)
+		}
+		d.Send(screen.ImagesGoneMsg{IDs: []screen.ImageID{firstImage + 1}}).Wait(time.Second)
+		if arrives(t, d, firstImage+2); !render.HasImage(d.Screen()) {
+			t.Error("it does not come back")
+		}
+		d.Send(tea.WindowSizeMsg{Width: 40, Height: 10}).Wait(time.Second)
+		if g = d.Graphics()[len(d.Graphics())-1]; g.Columns > 38 {
+			t.Errorf("in a small window it fills %d columns", g.Columns)
+		}
+	})
+}

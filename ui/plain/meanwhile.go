@@ -32,6 +32,8 @@ func (p *plain) meanwhile(ctx context.Context, id harness.RunID, line string) {
 			p.trouble(err)
 		}
 	case p.shows(line):
+	case c.Name == "steer":
+		p.steer(ctx, id, strings.TrimSpace(c.Arg))
 	case strings.HasPrefix(line, "/queue "):
 		p.queued(strings.TrimSpace(strings.TrimPrefix(line, "/queue")))
 	default:

@@ -23,6 +23,7 @@ type ownCommand struct {
 func ownCommands() []ownCommand {
 	return []ownCommand{
 		{[]string{"stop"}, "", "stop the answer; its text is kept", func(p *plain, _, _ string) { p.stop() }},
+		{[]string{"steer"}, "TEXT", "say this into the turn: the model is told it before its next step", func(p *plain, _, arg string) { p.steerNow(arg) }},
 		{[]string{"continue"}, "", "decide what waits, or go on with an unfinished answer, ask for it again, or drop it", func(p *plain, _, _ string) { p.resume() }},
 		{[]string{"here"}, "", "drive here the run that no worker has taken", func(p *plain, _, _ string) { p.say("no run waits for a worker") }},
 		{[]string{"read"}, "[N]", "read the last answer again, or message N", func(p *plain, _, arg string) { p.again(arg) }},
@@ -139,7 +140,6 @@ func noScreens() map[string]string {
 		"mouse":    "there is no mouse here; all is typed",
 		"time":     "times are not shown here; /export writes the chat with them",
 		"leader":   "there are no keys here but those of the terminal; /help lists the commands",
-		"steer":    "/stop stops the answer; what you write then is sent at once",
 		"thinking": "what the model thought is not read out here",
 		"think":    "what the model thought is not read out here",
 		"editor":   "a message is typed line by line here; a backslash at the end of a line goes on in the next",

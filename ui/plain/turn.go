@@ -185,7 +185,13 @@ func (f *follower) event(e harness.Event) {
 			p.say("the answer begins anew")
 		}
 		f.attempt, f.n, f.begun = e.Attempt, 0, false
+	case harness.EventSteered:
+		f.heard(e)
 	case harness.EventMessage:
+		if e.Steer != "" {
+			f.heard(e)
+			return
+		}
 		f.message(e)
 	case harness.EventToolStart:
 		if e.Call != nil {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -53,16 +52,6 @@ func played(t *testing.T, play string, with func(*mcp.Server, *mcp.Options)) (*m
 
 func said(text string) string { return fmt.Sprintf(`{"text":%q}`, text) }
 
-// over reports whether a process is gone; one that nobody waited for is.
-func over(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return syscall.Kill(pid, 0) != nil
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	return fields[0] == "Z" || fields[0] == "X"
-}
-
 func TestWhatIsNoMessageIsPassedOver(t *testing.T) {
 	t.Parallel()
 	var j journal
@@ -98,6 +87,19 @@ func TestAServerThatDiesInACallLeavesTheOutcomeOpen(t *testing.T) {
 	}
 }
 
+// two reads two numbers of processes from a file.
+func two(t *testing.T, path string) (first, second int) {
+	t.Helper()
+	data, err := os.ReadFile(path) //nolint:gosec // a file of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(string(data), &first, &second); err != nil {
+		t.Fatal(err)
+	}
+	return first, second
+}
+
 func TestAServerThatHeedsNothingIsEnded(t *testing.T) {
 	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")
@@ -113,14 +115,7 @@ func TestAServerThatHeedsNothingIsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready(t, m)
-	data, err := os.ReadFile(pids) //nolint:gosec // a file of the test
-	if err != nil {
-		t.Fatal(err)
-	}
-	var leader, child int
-	if _, err := fmt.Sscan(string(data), &leader, &child); err != nil {
-		t.Fatal(err)
-	}
+	leader, child := two(t, pids)
 	if over(leader) || over(child) {
 		t.Fatal("the server is over before it is ended")
 	}

@@ -37,6 +37,8 @@ type program struct {
 	stdin  *os.File
 	stdout *os.File
 	said   *lines
+	// held keeps its group alive; nil where nothing does.
+	held *os.File
 	// read is closed when standard error was read to its end.
 	read chan struct{}
 	once sync.Once
@@ -55,8 +57,10 @@ func start(ctx context.Context, s Server, environ []string, said *lines, log fun
 	}
 	// Its life is not that of a context: it is ended here, with all that it started.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, s.Args...)
-	cmd.Args[0] = s.Command
 	cmd.Dir, cmd.Env = s.Dir, process.List(env)
+	if err := runnable(path); err != nil {
+		return nil, startError(s, err)
+	}
 	g := &program{said: said, read: make(chan struct{}), gone: make(chan struct{})}
 	var pipes []*os.File
 	for range 3 {
@@ -71,11 +75,22 @@ func start(ctx context.Context, s Server, environ []string, said *lines, log fun
 	g.stdout, cmd.Stdout = pipes[2], pipes[3]
 	stderr := pipes[4]
 	cmd.Stderr = pipes[5]
+	held, given, err := guard(cmd)
+	if err != nil {
+		closeAll(pipes)
+		return nil, err
+	}
+	if held != nil {
+		g.held, pipes = held, append(pipes, held, given)
+	}
 	if g.p, err = process.Start(cmd); err != nil {
 		closeAll(pipes)
 		return nil, startError(s, err)
 	}
 	closeAll([]*os.File{pipes[0], pipes[3], pipes[5]})
+	if given != nil {
+		closeAll([]*os.File{given})
+	}
 	go g.hear(stderr, log)
 	go g.follow(stderr)
 	return g, nil
@@ -87,7 +102,11 @@ func find(s Server) (string, error) {
 		if filepath.IsAbs(s.Command) || s.Dir == "" {
 			return s.Command, nil
 		}
-		return filepath.Join(s.Dir, s.Command), nil
+		path, err := filepath.Abs(filepath.Join(s.Dir, s.Command))
+		if err != nil {
+			return "", fmt.Errorf("find %s: %w", line(s.Command), err)
+		}
+		return path, nil
 	}
 	path, err := exec.LookPath(s.Command)
 	if err != nil {
@@ -153,6 +172,9 @@ func (g *program) follow(stderr *os.File) {
 	// here: the answer to a call may be in it.
 	closeAll([]*os.File{stderr, g.stdout, g.stdin})
 	<-g.read
+	if g.held != nil {
+		closeAll([]*os.File{g.held})
+	}
 	if state, err := g.p.Wait(); err == nil {
 		g.how = process.Ending(state)
 	}

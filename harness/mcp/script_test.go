@@ -230,14 +230,6 @@ func (p *player) call(r request) {
 	}
 }
 
-// kill makes a process end.
-func kill(t *testing.T, pid int) {
-	t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Error(err)
-	}
-}
-
 // number reads the number of a process from a file.
 func number(t *testing.T, path string) int {
 	t.Helper()

@@ -112,7 +112,7 @@ func everyScreen() []sight {
 			}
 		}},
 		{name: "new-chat", open: func(*uitest.World, *uitest.Driver) {}, with: func(d *ui.Deps) { d.Session.ID, d.Fresh = "fresh", true }},
-	}, serverSights()...)
+	}, append(serverSights(), pictures()...)...)
 }
 
 // babel is a world with something in all scripts on every screen, and a window in it.

@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"image"
 	"image/color"
@@ -17,6 +18,7 @@ import (
 	"cairn/harness"
 	"cairn/themes"
 	"cairn/ui"
+	files "cairn/ui/chat/attach"
 	"cairn/ui/render"
 	"cairn/ui/screen"
 	"cairn/ui/uitest"
@@ -290,4 +292,44 @@ func TestAnImageAloneIsMadeOfCellsWhereTheTerminalKeepsIt(t *testing.T) {
 			t.Errorf("in a small window it fills %d columns", g.Columns)
 		}
 	})
+}
+
+// pictures are sights of a chat in which an image was sent.
+func pictures() []sight {
+	with := func(d *ui.Deps) {
+		look := d.Files.Look
+		d.Files.Look = func(ctx context.Context, path string) (files.Seen, error) {
+			if path != "cat.png" {
+				return look(ctx, path)
+			}
+			return files.Seen{File: harness.File{Name: "cat " + short + ".png", MediaType: "image/png", Width: 300, Height: 200}}, nil
+		}
+		d.Files.Read = func(context.Context, string) (harness.Part, error) {
+			img := image.NewGray(image.Rect(0, 0, 300, 200))
+			var b bytes.Buffer
+			err := png.Encode(&b, img)
+			return harness.Part{Kind: harness.PartFile, File: &harness.File{
+				Name: "cat " + short + ".png", MediaType: "image/png", Width: 300, Height: 200, Size: int64(b.Len()), Data: b.Bytes(),
+			}}, err
+		}
+	}
+	sends := func(d *uitest.Driver) *uitest.Driver {
+		return d.Paste("see @cat.png ").Press("enter").Wait(5 * time.Second)
+	}
+	comes := func(d *uitest.Driver) {
+		for i, g := range d.Graphics() {
+			d.Send(screen.ImageMsg{Key: g.Key, ID: firstImage + screen.ImageID(i)}).Wait(time.Second)
+		}
+	}
+	return []sight{
+		{name: "image-named", with: with, open: func(_ *uitest.World, d *uitest.Driver) {
+			sends(d).Press("ctrl+x", "I").Wait(time.Second)
+		}},
+		{name: "image", with: with, open: func(_ *uitest.World, d *uitest.Driver) {
+			comes(sends(d).Send(kittyOf()).Wait(time.Second))
+		}},
+		{name: "image-alone", with: with, open: func(_ *uitest.World, d *uitest.Driver) {
+			comes(sends(d).Send(kittyOf()).Press("ctrl+x", "I").Wait(time.Second))
+		}},
+	}
 }

@@ -303,7 +303,7 @@ func (p *program) deps(c cli.ChatSetup, engine parts.Engines) ui.Deps {
 	d := ui.Deps{
 		Engine: engine.Engine, Remote: engine.Remote, Transcript: c.Store.Transcript, Sessions: c.Store.Sessions, Owners: c.Store.Owners,
 		Drafts: c.Store.Drafts, Prompts: c.Store.Prompts, Search: c.Store.Search, Facts: c.Store.Facts,
-		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Ledger: c.Store.Ledger, Distill: distil(p.Distiller(c, native(c.Store))), Title: p.Titler(c, native(c.Store)), Export: c.Export, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
+		Notes: c.Store.Notes, Inbox: c.Store.Inbox, Ledger: c.Store.Ledger, Distill: distil(p.Distiller(c, native(c.Store))), Title: p.Titler(c, native(c.Store)), Export: c.Export, Import: c.Import, Grants: c.Store.Grants, Rules: listed(c.Setup.Config.Permissions), CheckRule: checkRule,
 		Watcher: c.Store.Watch, Holder: c.Holder, Dir: c.Session.Dir,
 		User: c.Setup.Getenv("USER"), Tools: func() []chat.ToolLine { return toolLines(set) }, Servers: p.Servers(),
 		Ephemeral: c.Setup.Ephemeral, Session: c.Session, Fresh: !c.Exists, Pick: c.Pick, Prompt: c.Prompt,

@@ -27,7 +27,7 @@ import (
 )
 
 // Deps are what the program is made of. Search, Facts, Notes, Inbox, Ledger,
-// Distill, Title, Export, Plan, Compact, Picture, Artifact, Grants, Rules, CheckRule, Tools, Servers, User, Keys, Notices,
+// Distill, Title, Export, Import, Plan, Compact, Picture, Artifact, Grants, Rules, CheckRule, Tools, Servers, User, Keys, Notices,
 // Told, Remote, PruneRuns and HelpNotes may be left out.
 type Deps struct {
 	Engine harness.Engine
@@ -52,6 +52,8 @@ type Deps struct {
 	// [chat.Deps].
 	Title  func(ctx context.Context, id harness.SessionID) error
 	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
+	// Import takes in conversations from a file or directory; see [chat.Deps].
+	Import func(ctx context.Context, from string) (said string, err error)
 	// Plan, Compact and Picture condense a session and show what fills its window,
 	// Artifact reads a large result, and Files are those that messages mention; see
 	// [chat.Deps].
@@ -244,7 +246,7 @@ func chatDeps(d Deps) chat.Deps {
 	deps := chat.Deps{
 		Engine: d.Engine, Remote: d.Remote, Transcript: d.Transcript, Sessions: d.Sessions, Owners: d.Owners, Drafts: d.Drafts,
 		Prompts: d.Prompts, Config: d.Config, Words: Words, CheckRule: d.CheckRule, Holder: d.Holder, User: d.User, Tools: d.Tools, Dir: d.Dir,
-		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Files: mentionable(d), Doctor: d.Doctor, Servers: d.Servers,
+		Inbox: d.Inbox, Distill: d.Distill, Title: d.Title, Export: d.Export, Import: d.Import, Files: mentionable(d), Doctor: d.Doctor, Servers: d.Servers,
 		SidePanel: d.SidePanel, KeepPastes: d.KeepPastes,
 		Plan: d.Plan, Compact: d.Compact, Picture: d.Picture, Artifact: d.Artifact, Ephemeral: d.Ephemeral, Keys: d.Keys, Now: d.Now, Log: d.Log,
 	}

@@ -84,6 +84,8 @@ func (m Model) branchCommand(p Parsed) (next Model, cmd tea.Cmd, done bool) {
 		next, cmd = m.openTree()
 	case "export":
 		next, cmd = m.export(p.Arg)
+	case "import":
+		next, cmd = m.importFrom(p.Arg)
 	default:
 		return m, nil, false
 	}

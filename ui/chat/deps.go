@@ -63,7 +63,7 @@ type ToolLine struct {
 }
 
 // Deps are what chats need of the rest of the program. All fields but
-// Remote, Facts, Notes, Inbox, Distill, Title, Export, Plan, Compact, Picture,
+// Remote, Facts, Notes, Inbox, Distill, Title, Export, Import, Plan, Compact, Picture,
 // Artifact, Browse, Files, Doctor, Servers, Keys, User and Tools are required.
 type Deps struct {
 	Engine harness.Engine
@@ -91,6 +91,9 @@ type Deps struct {
 	// be empty for a name of the program's own. It is called in a command; nil is
 	// off.
 	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
+	// Import takes in conversations from a file or directory and says in a sentence
+	// what came of it. It is called in a command; nil is off.
+	Import func(ctx context.Context, from string) (said string, err error)
 	// Plan says what condensing a session would take, without doing it, and
 	// Compact does it: it adds to the conversation what stands for its old
 	// messages, part by part, and tells after each how many of how many are done.

@@ -55,6 +55,7 @@ func Slashes() []Slash {
 		{Name: "editor", Help: "write in $EDITOR"},
 		{Name: "attach", Other: []string{"file"}, Arg: "FILE", Help: "send a file with the next message; so does @FILE in it"},
 		{Name: "export", Arg: "[FILE]", Help: "write this conversation to a file"},
+		{Name: "import", Arg: "FILE", Help: "take in conversations from a file, also of other programs"},
 		{Name: "model", Other: []string{"models"}, Arg: "[PROVIDER/NAME]", Help: "choose a model for this session, with its key"},
 		{Name: "settings", Other: []string{"config"}, Help: "turn things on and off"},
 		{Name: "queue", Help: "edit, order or drop what waits for the answer"},

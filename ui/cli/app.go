@@ -46,6 +46,8 @@ type app struct {
 	pace away.Pace
 	// told carries to a chat what the store has to say; see [StoreOptions.Notify].
 	told chan string
+	// took gets what an import in a chat comes to; nil prints it.
+	took func(importResult)
 	// purpose says in a word what this process does.
 	purpose string
 	// closers are called in reverse order at the end.

@@ -100,6 +100,7 @@ func (a *app) chatSetup(st Store, t target, prompt string) (ChatSetup, error) {
 		System:  cfg.systemFor(t.session).Value,
 		Holder:  a.holder(),
 		Export:  a.exporter(st),
+		Import:  a.importer(st),
 		Doctor:  a.doctor,
 		Save:    a.saveSetting,
 		Notices: append(t.notices, cfg.Warnings...),

@@ -99,6 +99,11 @@ func (a *app) importSessions(ctx context.Context, args []string, from string) er
 	if err != nil {
 		return err
 	}
+	return a.storeImports(ctx, st, list)
+}
+
+// storeImports stores what was read.
+func (a *app) storeImports(ctx context.Context, st Store, list []imported) (err error) {
 	for _, c := range list {
 		if c.Archive != nil {
 			err = a.importAll(ctx, st, c.Archive)
@@ -233,7 +238,11 @@ func (a *app) importLine(c imported, stored harness.Session, existed bool) error
 	if existed && c.Meta.Title != "" && c.Meta.Title != stored.Title {
 		r.Titled = stored.Title
 	}
-	if a.flags.json {
+	switch {
+	case a.took != nil:
+		a.took(r)
+		return nil
+	case a.flags.json:
 		return a.out.object(r)
 	}
 	text := fmt.Sprintf("%s\t%s", r.ID, harness.Count(r.Messages, "message"))

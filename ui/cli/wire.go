@@ -342,8 +342,12 @@ type ChatSetup struct {
 	Holder harness.Holder
 	// Export writes a session to a file and returns its absolute path. An empty
 	// path is a safe name in the current directory, a directory takes such a name,
-	// and an ending of .jsonl chooses JSON Lines. Nothing is written over.
+	// and an ending of .html or .jsonl chooses HTML or JSON Lines. Nothing is written
+	// over.
 	Export func(ctx context.Context, id harness.SessionID, to string) (path string, err error)
+	// Import takes in the conversations of a file or directory that is named as a
+	// person does, and says in a sentence what came of it.
+	Import func(ctx context.Context, from string) (said string, err error)
 	// Save sets a key of the person's configuration file, such as "theme", for the
 	// starts to come, and leaves all else in it. What would not count, because a flag, the
 	// environment or the project sets it, is an error that says so.

@@ -35,6 +35,8 @@ func (p *plain) branch(c chat.Parsed) bool {
 		p.tree(c.Arg)
 	case "export":
 		p.export(c.Arg)
+	case "import":
+		p.importFrom(c.Arg)
 	default:
 		return false
 	}
@@ -295,6 +297,24 @@ func (p *plain) retry(arg string) {
 	if turn, ok := p.nth(n); ok {
 		p.instead(turn.Said, turn.Said.Message.Text(), false)
 	}
+}
+
+// importFrom takes in conversations from a file or directory.
+func (p *plain) importFrom(from string) {
+	switch from = strings.TrimSpace(from); {
+	case p.Chat.Import == nil:
+		p.say(chat.OffImport)
+		return
+	case from == "":
+		p.say(chat.ImportWhat)
+		return
+	}
+	said, err := p.Chat.Import(p.ctx, from)
+	if err != nil {
+		p.trouble(err)
+		return
+	}
+	p.say(said)
 }
 
 // export writes the conversation to a file.

@@ -251,8 +251,15 @@ func housekeep(ctx context.Context, s cli.Store, d *distill.Distiller, logger *s
 			logger.Warn("distil", slog.String("error", err.Error()))
 		}
 	}
-	go parts.KeepVectors(ctx, s, func(ctx context.Context) { native.db.Quiet(ctx, quietFor, housekeepBy) })
+	go keepVectors(ctx, s, native.db)
 	native.db.Guard(ctx)
+}
+
+// keepVectors makes the vectors of what is written, when nobody writes.
+func keepVectors(ctx context.Context, s cli.Store, db *bolt.DB) {
+	if db != nil {
+		parts.KeepVectors(ctx, s, func(ctx context.Context) { db.Quiet(ctx, quietFor, housekeepBy) })
+	}
 }
 
 // checkStore reads everything in the database of a directory.
@@ -452,6 +459,9 @@ func (p *program) openPlain(ctx context.Context, c cli.ChatSetup) (cli.ChatExit,
 		return cli.ChatExit{}, err
 	}
 	p.Connect(ctx, 0)
+	care, stop := context.WithCancel(ctx)
+	defer stop()
+	go keepVectors(care, c.Store, c.Store.Native.(stores).db)
 	e, err := ui.Plain(ctx, p.deps(c, engine), ui.Line{
 		In: c.In, Out: c.Out, Prompted: c.Prompted, Interrupts: c.Linear.Interrupts, Still: c.Linear.Still, Models: c.Linear.Models, AddKey: c.Linear.AddKey,
 	})

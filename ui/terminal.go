@@ -94,7 +94,6 @@ func (m Model) terminalWords() []string {
 	default:
 		words = append(words, "kitty keys unknown: it did not answer")
 	}
-	words = append(words, "images "+m.imagesHow())
 	if able.Clipboard {
 		words = append(words, "OSC 52 yes")
 	} else {
@@ -104,7 +103,7 @@ func (m Model) terminalWords() []string {
 	if use := m.term.mouse.use; use.Mode() != screen.MouseOff {
 		mouse = "mouse " + use.words()
 	}
-	words = append(words, colours(m.look.theme.Profile), fmt.Sprintf("%dx%d", m.size.width, m.size.height), mouse)
+	words = append(words, colours(m.look.theme.Profile), fmt.Sprintf("%dx%d", m.size.width, m.size.height), mouse, "images "+m.imagesHow())
 	if able.Answered && !able.Graphemes {
 		words = append(words, "emoji may be misplaced")
 	}

@@ -113,6 +113,7 @@ func (a *app) examineRest(ctx context.Context) []finding {
 	}
 	list = append(list, a.examinePaths(c)...)
 	list = append(list, examineTools(c)...)
+	list = append(list, examineServers(c)...)
 	if from, _ := c.From("model"); c.Model != "" {
 		list = append(list, good("model", c.Model+" (from "+from+")"))
 	}

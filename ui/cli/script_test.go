@@ -138,6 +138,11 @@ func setupScript(env *testscript.Env) error {
 	env.Values[worldKey{}] = w
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("NO_COLOR", "")
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	env.Setenv("SELF", self) // a program that plays an MCP server; see TestMain
 	return nil
 }
 

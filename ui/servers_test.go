@@ -248,7 +248,7 @@ func TestAToolShowsHowFarItIs(t *testing.T) {
 		w.Model.Then(uitest.Calls("slow", `{"q":"x"}`), uitest.Says("good"))
 		d, _ := served(w, 80, 24)
 		d.Type("go").Press("enter").Wait(700*time.Millisecond).Shows("slow", "25% · 1 of 4 · begun")
-		d.Wait(time.Second).Shows("50% · 2 of 4", "running slow 50%").Hides("25%", "\x1b[2J")
+		d.Wait(time.Second).Shows("50% · 2 of 4", "50% · 2 of 4 · half ␛[2J done · running slow").Hides("25%", "\x1b[2J")
 		d.Wait(5*time.Second).Shows("it took its time", "good").Hides("75%")
 	})
 }

@@ -40,9 +40,10 @@ func (m Model) progresses(e harness.Event) Model {
 		return m
 	}
 	m.turn.progress = m.turn.progress.told(e.Call.ID, *e.Progress)
+	dot := m.deps.Theme.Ornaments.Dot
 	m.turn.live.now = "running " + render.SafeLine(e.Call.Name)
-	if words := standing.Progress(*e.Progress, m.deps.Theme.Ornaments.Dot); words != "" {
-		m.turn.live.now += " " + words
+	if words := standing.Progress(*e.Progress, dot); words != "" { // a name may leave no room for it
+		m.turn.live.now = words + " " + dot + " " + m.turn.live.now
 	}
 	return m
 }

@@ -238,15 +238,15 @@ func (s Servers) onKey(k tea.KeyMsg) (Servers, tea.Cmd, Intent) {
 		s.open, s.pane = true, widget.Pane{}
 	case serversAgain:
 		x, _ := s.selected()
-		s, cmd := s.begin(x.Name, "being connected", x.Name+" is connected again", func(ctx context.Context) error {
+		s, cmd := s.begin(x.Name, "being connected", "the server "+x.Name+" is connected again", func(ctx context.Context) error {
 			return s.c.Servers.Reconnect(ctx, x.Name)
 		})
 		return s, cmd, nil
 	case serversSwitch:
 		x, _ := s.selected()
-		on, doing, said := x.State == harness.ServerOff, "being turned off", x.Name+" is off until cairn is started again"
+		on, doing, said := x.State == harness.ServerOff, "being turned off", "the server "+x.Name+" is off until cairn is started again"
 		if on {
-			doing, said = "being turned on", x.Name+" is on until cairn is left"
+			doing, said = "being turned on", "the server "+x.Name+" is on until cairn is left"
 		}
 		s, cmd := s.begin(x.Name, doing, said, func(ctx context.Context) error { return s.c.Servers.Switch(ctx, x.Name, on) })
 		return s, cmd, nil

@@ -17,6 +17,7 @@ import (
 // The formats of an export, which are also the endings of its files.
 const (
 	formatMarkdown = "markdown"
+	formatHTML     = "html"
 	formatLines    = "jsonl"
 	formatSnapshot = "snapshot"
 )
@@ -33,10 +34,12 @@ type sessionExport struct {
 func (a *app) sessionsExport() *cobra.Command {
 	var o sessionExport
 	cmd := &cobra.Command{
-		Use: "export SESSION|--all", Short: "Export a conversation as Markdown, JSON Lines or a snapshot",
+		Use: "export SESSION|--all", Short: "Export a conversation as Markdown, HTML, JSON Lines or a snapshot",
 		Long: `Export a conversation as it is on screen, to standard output or to a file. Markdown
-is for people and has the calls of tools in it; JSON Lines are the texts of both
-sides. With --all each conversation becomes a file in the directory that -o names.
+and HTML are for people and have the calls of tools in them; JSON Lines are the texts
+of both sides. HTML is one file that any browser shows without a network: it has the
+images in it (those above 8 MB, and all above 32 MB, are only named), runs nothing
+and loads nothing. With --all each conversation becomes a file in the directory that -o names.
 Nothing is written over without --force.
 
 A snapshot has all of a session but its tags, notes and facts: every branch, calls
@@ -59,7 +62,7 @@ cairn sessions import reads JSON Lines and snapshots.`,
 		return nil
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", formatMarkdown, "`markdown`, jsonl or snapshot; without it the ending .jsonl of the file counts")
+	f.StringVar(&o.format, "format", formatMarkdown, "`markdown`, html, jsonl or snapshot; without it the ending .html or .jsonl of the file counts")
 	f.StringVarP(&o.to, "output", "o", "", "write to `FILE`, or into that directory; a snapshot also to an address such as s3://bucket")
 	f.BoolVar(&o.all, "all", false, "export all sessions, a file each")
 	f.BoolVar(&o.force, "force", false, "write over files that hold something else")
@@ -68,8 +71,8 @@ cairn sessions import reads JSON Lines and snapshots.`,
 		case f.Changed("format"):
 		case isAddress(o.to):
 			o.format = formatSnapshot
-		case !o.all && strings.EqualFold(filepath.Ext(o.to), "."+formatLines):
-			o.format = formatLines
+		case !o.all:
+			o.format = exportFormat(o.to)
 		}
 		if err := o.check(f.Changed("output")); err != nil {
 			return err
@@ -84,9 +87,9 @@ cairn sessions import reads JSON Lines and snapshots.`,
 
 // check refuses what does not go together.
 func (o sessionExport) check(toGiven bool) error {
-	switch formats := []string{formatMarkdown, formatLines, formatSnapshot}; {
+	switch formats := []string{formatMarkdown, formatHTML, formatLines, formatSnapshot}; {
 	case !slices.Contains(formats, o.format):
-		return usage("there is no format %q; it is markdown, jsonl or snapshot", o.format)
+		return usage("there is no format %q; it is markdown, html, jsonl or snapshot", o.format)
 	case toGiven && strings.TrimSpace(o.to) == "":
 		return usage("--output needs a value")
 	case o.format == formatSnapshot && (o.to == "" || o.to == "-"):
@@ -113,6 +116,9 @@ func (a *app) exportSessions(ctx context.Context, args []string, o sessionExport
 	doc, err := sessionFile(ctx, st, s, o.format)
 	if err != nil {
 		return err
+	}
+	for _, left := range doc.unshown {
+		a.notice("%s", left)
 	}
 	if doc.left > 0 {
 		a.notice("%s of tools and files are not in it, which this format has no place for", harness.Count(doc.left, "part"))
@@ -201,9 +207,11 @@ type exportedSession struct {
 	name     string
 	format   string
 	messages int
-	// left counts the parts that the format has no place for.
-	left int
-	data []byte
+	// left counts the parts that the format has no place for, and unshown says of
+	// files why they are only named.
+	left    int
+	unshown []string
+	data    []byte
 }
 
 // sessionFile reads a session and writes it in a format.
@@ -217,10 +225,14 @@ func sessionFile(ctx context.Context, st Store, s harness.Session, format string
 		return r.Kind != harness.RecordMessage || r.Message == nil || r.Message.Mark == harness.MarkNotice
 	})
 	ending := markdown.Ending
-	if format == formatLines {
+	switch format {
+	case formatLines:
 		ending = "." + formatLines
 		err = doc.lines(s, branch)
-	} else {
+	case formatHTML:
+		ending = "." + formatHTML
+		err = doc.html(ctx, st, s, branch)
+	default:
 		err = doc.markdown(s, branch)
 	}
 	if err != nil {

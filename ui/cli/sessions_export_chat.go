@@ -20,11 +20,7 @@ func (a *app) exporter(st Store) func(context.Context, harness.SessionID, string
 		if err != nil {
 			return "", fmt.Errorf("export session %s: %w", id, err)
 		}
-		format := formatMarkdown
-		if strings.EqualFold(filepath.Ext(to), "."+formatLines) {
-			format = formatLines
-		}
-		doc, err := sessionFile(ctx, st, s, format)
+		doc, err := sessionFile(ctx, st, s, exportFormat(strings.TrimSpace(to)))
 		if err != nil {
 			return "", err
 		}

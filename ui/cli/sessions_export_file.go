@@ -81,7 +81,7 @@ type exportedSessionResult struct {
 // exportSessionOut writes a session to standard output. JSON Lines are JSON
 // already.
 func (a *app) exportSessionOut(doc exportedSession) error {
-	if a.flags.json && doc.format == formatMarkdown {
+	if a.flags.json && doc.format != formatLines {
 		return a.out.document(struct {
 			ID       harness.SessionID `json:"id"`
 			Name     string            `json:"name"`

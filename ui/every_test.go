@@ -77,6 +77,10 @@ func everyScreen() []sight {
 			queued(w, d, "then "+scripts, "and "+short, "last")
 			d.Type("draft").Press("alt+up", "up")
 		}},
+		{name: "steering", open: func(w *uitest.World, d *uitest.Driver) {
+			queued(w, d, "then "+scripts)
+			d.Type("/steer first "+scripts).Press("enter").Type("/steer and "+short).Press("enter").Wait(time.Second)
+		}},
 		typed("draft", "two\nlines "+scripts), typed("draft-folded", strings.Repeat("line "+short+"\n", 40)),
 		{name: "completion", open: func(_ *uitest.World, d *uitest.Driver) { d.Type("/re") }},
 		{name: "files-listed", open: func(_ *uitest.World, d *uitest.Driver) { d.Type("see @").Wait(time.Second) }},

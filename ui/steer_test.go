@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"cairn/harness"
 	"cairn/ui/uitest"
 )
 
@@ -27,7 +28,7 @@ func TestWhatIsSaidIntoATurnIsHeardBeforeWhatIsQueued(t *testing.T) {
 				d := w.Open("talk", 80, 24)
 				queued(w, d, "later")
 				c.do(d)
-				d.Wait(2 * time.Second).Shows("writing", "steering: "+c.want[1]).Hides("interrupted")
+				d.Wait(2*time.Second).Shows("writing", "steering: "+c.want[1]).Hides("interrupted")
 				d.Wait(time.Minute).Hides("steering", "queued", "interrupted").Shows(c.want[1])
 				if got := asked(w); !slices.Equal(got, c.want) {
 					t.Errorf("sent were %q", got)
@@ -94,5 +95,48 @@ func TestTheEditorIsOpenedByACommandWithWhatIsWritten(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		d := w.Open("talk", 80, 24)
 		d.Type("a draft").Press("ctrl+p").Type("editor").Press("enter").Wait(time.Second).Shows("> a draft")
+	})
+}
+
+func TestATurnThatCannotBeToldIsStoppedForWhatIsSaid(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		a := w.Away(faraway)
+		d := elsewhere(w, a, "talk", 100)
+		d.Type("go").Press("enter").Wait(time.Second)
+		d.Type("/steer the other").Press("enter").Wait(time.Second).Shows("cannot be told anything meanwhile", `queued 1: "the other"`).Hides("steering")
+		if !slices.Contains(a.Did(), "cancel away1") {
+			t.Errorf("did %q", a.Did())
+		}
+		a.Run("away1").Tell(ended(2, harness.RunCancelled))
+		d.Wait(time.Second).Hides("queued")
+		if !slices.Contains(a.Did(), "start away2") {
+			t.Errorf("did %q", a.Did())
+		}
+	})
+}
+
+func TestWhatOthersSayIntoATurnIsShownSafely(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		a := w.Away(faraway)
+		d := elsewhere(w, a, "talk", 100)
+		d.Type("go").Press("enter").Wait(time.Second)
+		m := harness.UserText("not\x1b[2J that\nbut this")
+		r := a.Run("away1")
+		r.Tell(harness.Event{Type: harness.EventSteered, Seq: 2, Steer: "1", Message: &m})
+		d.Wait(time.Second).Shows("steering: not␛[2J that")
+		r.Tell(harness.Event{Type: harness.EventMessage, Seq: 3, Record: 2, Steer: "1", Message: &m})
+		d.Wait(time.Second).Hides("steering").Shows("not␛[2J that", "but this")
+	})
+}
+
+func TestWhatIsSaidWhileADecisionWaitsIsHeardOnceItIsMade(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		shell(w, "x")
+		d := wanted(w, 80, 24).Shows("approval needed").Press("esc")
+		d.Type("/steer gently").Press("enter").Wait(time.Second).Shows("steering: gently", "told it once this is decided")
+		d.Type("/approve").Press("enter").Wait(2*time.Second).Shows("approval needed").Press("y").Wait(10*time.Second).Shows("gently", "All done.").Hides("steering")
+		if got := asked(w); got[len(got)-1] != "gently" {
+			t.Errorf("sent were %q", got)
+		}
 	})
 }

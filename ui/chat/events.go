@@ -228,7 +228,7 @@ func (m Model) answered(e harness.Event) Model {
 	if len(e.Message.Calls()) > 0 {
 		m.turn.step++
 	} else {
-		m.turn.live.now = "saving"
+		m.turn.live.now = nowSaving
 	}
 	if u := e.Message.Usage; u != nil {
 		m.context = u.Input + u.Output

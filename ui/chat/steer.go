@@ -13,6 +13,9 @@ import (
 // actSteer says what is written into the turn that is under way.
 const actSteer = "chat.steer"
 
+// nowSaving is what is told of a turn whose answer has no calls.
+const nowSaving = "saving"
+
 // saying is what a person said into a turn, until the model is told it.
 type saying struct {
 	id, text string
@@ -160,8 +163,10 @@ func (m Model) heard(e harness.Event) Model {
 	}
 	if e.Type == harness.EventMessage {
 		m = m.settled(e.Steer).keep(e)
-		m.turn.live.now = ""
-		m.turn.step++
+		if m.turn.live.now == nowSaving { // the answer before was to be the last
+			m.turn.live.now = ""
+			m.turn.step++
+		}
 	}
 	return m
 }

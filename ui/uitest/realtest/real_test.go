@@ -39,6 +39,13 @@ const (
 const binaryEnv = "CAIRN_REALTEST_BINARY"
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(towerEnv); dir != "" {
+		if err := serveTower(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	flag.Parse()
 	if testing.Short() {
 		fmt.Println("the program itself is not built and tried under -short")

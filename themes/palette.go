@@ -97,8 +97,10 @@ func decode(data []byte, p *palette) error {
 	return nil
 }
 
-// bases are the themes that a file may be built on.
-func bases() []string { return []string{"dark", "light", "high-contrast", "ansi"} }
+// bases are the themes that a file may be built on: those that are a palette.
+func bases() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return name == Auto || name == Plain })
+}
 
 // baseOf is the palette that a file is built on.
 func baseOf(name string, dark bool) (*palette, error) {

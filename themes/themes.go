@@ -44,13 +44,18 @@ var variants = []struct{ name, dark, light string }{ //nolint:gochecknoglobals /
 	{Auto, "dark", "light"},
 	{"dark", "dark", "dark"},
 	{"light", "light", "light"},
+	{"granite", "granite-dark", "granite-light"},
+	{"lichen", "lichen-dark", "lichen-light"},
+	{"heather", "heather-dark", "heather-light"},
+	{"tarn", "tarn-dark", "tarn-light"},
+	{"ember", "ember-dark", "ember-light"},
 	{"high-contrast", "high-contrast-dark", "high-contrast-light"},
 	{"ansi", "ansi-dark", "ansi-light"},
 	{Plain, "dark", "light"},
 }
 
 // Names lists the built-in themes in the order a picker shows them. "auto" is
-// first; "high-contrast" and "ansi" exist for both lightnesses.
+// first; all from "granite" to "ansi" exist for both lightnesses.
 func Names() []string {
 	names := make([]string, len(variants))
 	for i, v := range variants {

@@ -11,6 +11,8 @@ import (
 // files are the palettes and the contrast that text in them must have.
 var files = map[string]float64{
 	"dark": 4.5, "light": 4.5, "high-contrast-dark": 7, "high-contrast-light": 7, "ansi-dark": 4.5, "ansi-light": 4.5,
+	"granite-dark": 4.5, "granite-light": 4.5, "lichen-dark": 4.5, "lichen-light": 4.5, "heather-dark": 4.5, "heather-light": 4.5,
+	"tarn-dark": 4.5, "tarn-light": 4.5, "ember-dark": 4.5, "ember-light": 4.5,
 }
 
 func TestTextHasContrastOnTheAssumedBackground(t *testing.T) {
@@ -76,6 +78,36 @@ func TestChangesDifferForTheColourBlind(t *testing.T) {
 					t.Errorf("%s: %s and %s differ by %.1f for people with %s", file, two[0], two[1], d, kind)
 				}
 			}
+		}
+	}
+}
+
+// Every palette is judged, and every theme has its own.
+func TestEveryPaletteIsJudgedAndItsOwn(t *testing.T) {
+	t.Parallel()
+	list, err := palettes.ReadDir("palettes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != len(files) {
+		t.Errorf("%d palettes, of which %d are judged", len(list), len(files))
+	}
+	seen := map[colours]string{}
+	for _, f := range list {
+		name := strings.TrimSuffix(f.Name(), ".toml")
+		p, err := embedded(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, taken := seen[p.Colors]; taken {
+			t.Errorf("%s has the colours of %s", name, other)
+		}
+		seen[p.Colors] = name
+		if _, judged := files[name]; !judged {
+			t.Errorf("%s is not judged", name)
+		}
+		if dark := luminance(p.Background) < 0.2; dark != p.Dark {
+			t.Errorf("%s says that it is dark: %v", name, p.Dark)
 		}
 	}
 }
@@ -149,7 +181,7 @@ func TestLoadFollowsTheBackground(t *testing.T) {
 			t.Errorf("Load(%q, %t) is %q, want %q", c.name, c.dark, th.Name, c.want)
 		}
 	}
-	for _, name := range []string{"high-contrast", "ansi"} {
+	for _, name := range []string{"granite", "lichen", "heather", "tarn", "ember", "high-contrast", "ansi"} {
 		d, err := Load(name, true, Options{})
 		if err != nil {
 			t.Fatal(err)

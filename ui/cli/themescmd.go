@@ -188,7 +188,7 @@ func (a *app) themesNew() *cobra.Command {
 			return nil
 		}),
 	}
-	cmd.Flags().StringVar(&base, "base", "dark", "build it on the theme `NAME`: dark, light, high-contrast or ansi")
+	cmd.Flags().StringVar(&base, "base", "dark", "build it on the built-in theme `NAME`, any but auto and plain")
 	cmd.Flags().BoolVar(&light, "light", false, "for a light background")
 	return cmd
 }

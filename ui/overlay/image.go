@@ -18,6 +18,8 @@ const (
 	// keptPixels bounds what is kept of the image that is looked at, and sentPixels
 	// what the terminal gets of it, sentFar over a line to another machine.
 	keptPixels, sentPixels, sentFar = 4_000_000, 2_000_000, 400_000
+	// sixelPixels and sixelFar are that of images in a format that takes more bytes.
+	sixelPixels, sixelFar = 500_000, 150_000
 	// The least cell there is: of a terminal that does not tell, an image that is
 	// painted over cells must take no more of them than were meant.
 	leastCellWidth, leastCellHeight = 5, 10
@@ -289,13 +291,24 @@ func (i Image) fit() (Image, tea.Cmd, Intent) {
 	return i, i.make(cells), nil
 }
 
+// most is how many pixels the terminal gets.
+func (i Image) most() int {
+	sixel := i.c.Protocol == screen.ProtocolSixel
+	switch {
+	case sixel && i.c.Far:
+		return sixelFar
+	case sixel:
+		return sixelPixels
+	case i.c.Far:
+		return sentFar
+	}
+	return sentPixels
+}
+
 // make encodes the image for some cells.
 func (i Image) make(cells render.Cells) tea.Cmd {
 	out := imageMade{of: i.token, at: i.at, cells: cells}
-	picture, how, dark, key, most := i.picture, i.c.Protocol, i.c.Theme.Dark, i.key(cells), sentPixels
-	if i.c.Far {
-		most = sentFar
-	}
+	picture, how, dark, key, most := i.picture, i.c.Protocol, i.c.Theme.Dark, i.key(cells), i.most()
 	return func() tea.Msg {
 		picture := cells.Scaled(picture, most)
 		switch how {

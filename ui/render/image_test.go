@@ -11,6 +11,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -225,5 +226,59 @@ func TestWhatIsPaintedIsTheImage(t *testing.T) {
 	isHalves(t, "DEC's", back)
 	if back.Bounds().Dx() != 80 || back.Bounds().Dy() != 32 {
 		t.Errorf("it is %v large", back.Bounds())
+	}
+}
+
+// A photograph has more colours than the format: each of its pixels is painted none
+// the less, once.
+func TestASixelImageHasNoHoles(t *testing.T) {
+	t.Parallel()
+	const w, h = 90, 50
+	img := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i * i >> 4)
+	}
+	text, err := SixelImage(img, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(strings.TrimSuffix(text, "\x1b\\"), "q")
+	painted := map[image.Point]int{}
+	at := image.Point{}
+	for i := strings.IndexByte(body, '#'); i < len(body); i++ {
+		n := 1
+		switch c := body[i]; {
+		case c == '$':
+			at.X = 0
+			continue
+		case c == '-':
+			at.X, at.Y = 0, at.Y+6
+			continue
+		case c == '#':
+			i += len(body[i+1:]) - len(strings.TrimLeft(body[i+1:], "0123456789;"))
+			continue
+		case c == '!':
+			digits := body[i+1 : i+1+len(body[i+1:])-len(strings.TrimLeft(body[i+1:], "0123456789"))]
+			if n, err = strconv.Atoi(digits); err != nil {
+				t.Fatal(err)
+			}
+			i += 1 + len(digits)
+		}
+		for range n {
+			for y := range 6 {
+				if (body[i]-'?')>>y&1 == 1 {
+					painted[at.Add(image.Pt(0, y))]++
+				}
+			}
+			at.X++
+		}
+	}
+	if len(painted) != w*h {
+		t.Errorf("%d pixels are painted of %d", len(painted), w*h)
+	}
+	for p, n := range painted {
+		if n != 1 || !p.In(img.Bounds()) {
+			t.Fatalf("%v is painted %d times", p, n)
+		}
 	}
 }

@@ -100,6 +100,10 @@ func SixelImage(img image.Image, dark bool) (string, error) {
 	flat := image.NewNRGBA(img.Bounds())
 	draw.Draw(flat, flat.Bounds(), image.NewUniform(ground), image.Point{}, draw.Src)
 	draw.Draw(flat, flat.Bounds(), img, img.Bounds().Min, draw.Over)
+	// To choose 256 colours of a million takes a second, of some thousand none.
+	for i, c := range flat.Pix {
+		flat.Pix[i] = c&0xf8 | c>>5
+	}
 	var b bytes.Buffer
 	if err := (&sixel.Encoder{}).Encode(&b, flat); err != nil {
 		return "", fmt.Errorf("encode the image: %w", err)

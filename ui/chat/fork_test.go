@@ -240,6 +240,30 @@ func (n named) Get(ctx context.Context, id harness.SessionID) (harness.Session, 
 	return s, err
 }
 
+func TestWhatIsImportedIsTold(t *testing.T) {
+	t.Parallel()
+	d := Deps{Import: func(_ context.Context, from string) (string, error) {
+		if from == "bad" {
+			return "", errors.New("nothing was imported")
+		}
+		return "imported " + from + "\x1b[2J", nil
+	}}
+	for arg, want := range map[string]string{"": ImportWhat, " a b.zip ": "imported a b.zip␛[2J", "bad": "nothing was imported"} {
+		m, _ := talk(t, d)
+		m, cmd := m.importFrom(arg)
+		if cmd != nil {
+			m, _ = run(t, m, cmd)
+		}
+		if m.notice != want {
+			t.Errorf("/import %s says %q, not %q", arg, m.notice, want)
+		}
+	}
+	m, _ := talk(t, Deps{})
+	if m, cmd := m.importFrom("x"); cmd != nil || m.notice != OffImport {
+		t.Errorf("where it is off it says %q", m.notice)
+	}
+}
+
 func TestWhatIsExportedIsTold(t *testing.T) {
 	t.Parallel()
 	d := Deps{Export: func(_ context.Context, id harness.SessionID, to string) (string, error) {

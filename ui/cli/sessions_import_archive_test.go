@@ -246,3 +246,34 @@ func TestAnImportTellsOnTheTerminalHowFarItIs(t *testing.T) {
 		t.Errorf("to a pipe it says %q", errs)
 	}
 }
+
+func TestAChatImportsAndSaysWhatCameOfIt(t *testing.T) {
+	t.Parallel()
+	w, s, stdout, _ := world1(t)
+	a := newApp(s, onDisk(w))
+	st := w.open()
+	load := a.importer(st)
+	one, many := put(t, "conversations.json", chatGPT(t, 1, 0)), put(t, "conversations.json", chatGPT(t, 3, 2))
+	for _, c := range []struct{ from, want string }{
+		{one, "imported talk-0 with 2 messages; open it with /sessions talk-0; left out: hidden messages"},
+		{one, "talk-0 is there already; open it with /sessions talk-0"},
+		{many, "imported 3 conversations; /sessions lists them; left out: hidden messages"},
+		{many, "3 conversations: all there already"},
+	} {
+		if said, err := load(t.Context(), c.from); err != nil || said != c.want {
+			t.Errorf("%q (%v), not %q", said, err, c.want)
+		}
+	}
+	if _, err := load(t.Context(), put(t, "conversations.json", []byte("["))); err == nil || !strings.Contains(err.Error(), "nothing was imported") {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := load(t.Context(), "none.zip"); err == nil || !strings.Contains(err.Error(), "there is no file none.zip") {
+		t.Errorf("the error is %v", err)
+	}
+	if stdout.Len() > 0 {
+		t.Errorf("it printed %q", stdout)
+	}
+	if err := a.close(); err != nil {
+		t.Error(err)
+	}
+}

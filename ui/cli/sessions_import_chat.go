@@ -52,6 +52,8 @@ func importSaid(all []importResult) string {
 	switch there := len(all) - len(stored); {
 	case len(all) == 0:
 		return "there is nothing to import"
+	case len(all) == 1 && there == 1:
+		return fmt.Sprintf("%s is there already; open it with /sessions %s", all[0].ID, all[0].ID)
 	case len(stored) == 0:
 		return conversations(there) + ": all there already"
 	case len(stored) == 1:

@@ -138,6 +138,23 @@ func TestExportInPlain(t *testing.T) {
 	})
 }
 
+func TestImportInPlain(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		three(w)
+		d := deps(w.Deps("talk", false))
+		start(t, d).say("/import x.zip").shows("importing is off in this chat")
+		d.Chat.Import = func(_ context.Context, from string) (string, error) {
+			if from == "bad" {
+				return "", errors.New("bad: it ends in the middle; nothing was imported")
+			}
+			return "imported " + from, nil
+		}
+		start(t, d).say("/import").shows("name what to import: /import FILE, or a directory")
+		start(t, d).say("/import bad").shows("it ends in the middle; nothing was imported")
+		start(t, d).say("/import my file.zip").shows("imported my file.zip")
+	})
+}
+
 // TestAReaderInPlainFollowsTheOwner writes what the owner does meanwhile, once.
 func TestAReaderInPlainFollowsTheOwner(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {

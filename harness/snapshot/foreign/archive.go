@@ -29,6 +29,8 @@ type Archive struct {
 	files map[string]string
 	// titles are the names that files had before the export.
 	titles map[string]string
+	// alone says that one file was asked for.
+	alone bool
 	// others are the names of what else is in it.
 	others []string
 	close  func() error
@@ -179,7 +181,7 @@ func openFolder(dir, only string) (*Archive, error) {
 	}
 	a := newArchive(names, func(name string) (io.ReadCloser, error) { return root.Open(name) }, root.Close)
 	if only != "" {
-		a.names, a.others = []string{only}, nil
+		a.names, a.others, a.alone = []string{only}, nil, true
 	}
 	return a, nil
 }
@@ -249,7 +251,11 @@ func (a *Archive) Each(ctx context.Context, do func(Session) error) error {
 		if stopped != nil {
 			return stopped
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case a.alone:
+			return err // whoever asked for the one file knows its name
+		default:
 			return fmt.Errorf("%s: %w", path.Base(name), err)
 		}
 	}

@@ -106,7 +106,7 @@ func (m Model) warm() tea.Cmd {
 
 // start begins a run with what write writes; it is for a command.
 func (m Model) start(ctx context.Context, write writer) func() startedMsg {
-	d, lease, to, setup, session := m.deps, m.own.lease, m.to(), m.setup, m.session
+	d, lease, to, setup, session, off := m.deps, m.own.lease, m.to(), m.setup, m.session, m.noMemory()
 	request := harness.NewID()
 	return func() startedMsg {
 		out := startedMsg{to: to}
@@ -116,7 +116,7 @@ func (m Model) start(ctx context.Context, write writer) func() startedMsg {
 			}
 			out.setup = &setup
 		}
-		setup.Run.NoMemory = session.NoMemory // as it is now, also if it was changed here since
+		setup.Run.NoMemory = off // as it is now, also if it was changed here since
 		var msg harness.Message
 		if msg, out.notes, out.err = write(ctx, setup.Run.Model); out.err != nil {
 			return out

@@ -72,7 +72,7 @@ func (p *plain) begin(msg harness.Message) (harness.RunHandle, error) {
 	case !errors.Is(err, harness.ErrNotFound):
 		p.trouble(err)
 	}
-	p.setup.Run.NoMemory = p.session.NoMemory
+	p.setup.Run.NoMemory = p.session.NoMemory || d.Facts == nil && d.Notes == nil
 	return d.Engine.Start(p.ctx, harness.StartRequest{
 		Lease: p.lease, Message: msg, Config: p.setup.Run, Request: harness.NewID(), Dir: d.Dir,
 	})

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -71,10 +72,7 @@ func (f Form) body(width int) formLines {
 	}
 	if f.c.URL != "" {
 		b.lines = append(b.lines, told("The server "+f.c.From+" asks you to visit an "+address(f.c.URL)+":", t.Paints.Muted, width, 4)...)
-		rows := render.HardWrap(render.SafeLine(widget.Head(f.c.URL, 64<<10)), max(width-4, 1))
-		for _, row := range rows[:min(len(rows), formURLMax)] {
-			b.lines = append(b.lines, "   "+t.Paints.Strong.On(row))
-		}
+		b.lines = append(b.lines, f.address(width)...)
 		b.lines = append(b.lines, "")
 		if strings.ContainsFunc(f.c.URL, func(r rune) bool { return r >= utf8.RuneSelf }) {
 			b.lines = append(b.lines, told("It has letters that only look like others: it may not lead where it seems to.", t.Paints.Warning, width, 4)...)
@@ -91,6 +89,22 @@ func (f Form) body(width int) formLines {
 		b.lines = append(b.lines, told(harness.Count(rest, "more field")+" are not shown and cannot be sent.", t.Paints.Warning, width, 2)...)
 	}
 	return b
+}
+
+// address is the address that the person is to visit, whole.
+func (f Form) address(width int) []string {
+	t, room := f.c.Theme, max(width-4, 1)
+	head := widget.Head(f.c.URL, 2*formURLMax*room)
+	rows := render.HardWrap(render.SafeLine(head), room)
+	shown := rows[:min(len(rows), formURLMax)]
+	lines := make([]string, 0, len(shown)+1)
+	for _, row := range shown {
+		lines = append(lines, "   "+t.Paints.Strong.On(row))
+	}
+	if len(shown) < len(rows) || len(head) < len(f.c.URL) {
+		lines = append(lines, told(fmt.Sprintf("It has %d bytes, and more than is shown here.", len(f.c.URL)), t.Paints.Warning, width, 2)...)
+	}
+	return lines
 }
 
 // field lays out one field.

@@ -16,6 +16,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/agent"
+	"cairn/harness/model"
 	"cairn/harness/run"
 	"cairn/harness/temporal"
 	"cairn/harness/temporal/temporaltest"
@@ -54,6 +55,30 @@ func recorded() map[string]func(t *testing.T, w *world) harness.RunID {
 			if err := b.Acknowledge(t.Context(), id, 5); err != nil {
 				t.Fatal(err)
 			}
+			return id
+		},
+		"words while a tool runs and at the end": func(t *testing.T, w *world) harness.RunID {
+			began, on := make(chan struct{}), make(chan struct{})
+			slow := newTool(t, "slow", tool.Safe, tool.Allow, func(_ context.Context, _ tool.Call, text string) (string, error) {
+				close(began)
+				<-on
+				return text, nil
+			})
+			s := submission("go", true)
+			var b *temporal.Backend
+			n := 0
+			replies := script(says("", call("slow", `{"text":"1"}`)), says("done"), says("also done"))
+			b = w.open(parts(t, answering(func(ctx context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
+				if n++; n == 2 {
+					steer(t, b, s.Run.ID, "2")
+				}
+				return replies(ctx, r, emit)
+			}), slow))
+			id := submit(t, b, s)
+			<-began
+			steer(t, b, id, "1")
+			close(on)
+			untilStatus(t, b, id, harness.RunCompleted)
 			return id
 		},
 		"a cancel": func(t *testing.T, w *world) harness.RunID {

@@ -64,6 +64,11 @@ func chatScenes() []scene {
 		{name: "small", title: "The chat in a small window", args: work(), steps: then(), width: 48, height: 14},
 		{name: "ascii", title: "The chat without colours, in ASCII", args: append(work(), "--ascii", "--no-color"), steps: then()},
 		{name: "contrast", title: "The chat in high contrast", args: append(work(), "--theme", "high-contrast"), steps: then()},
+		{name: "granite", title: "The chat in granite", args: append(work(), "--theme", "granite"), steps: then()},
+		{name: "lichen", title: "The chat in lichen", args: append(work(), "--theme", "lichen"), steps: then()},
+		{name: "heather", title: "The chat in heather", args: append(work(), "--theme", "heather"), steps: then()},
+		{name: "tarn", title: "The chat in tarn", args: append(work(), "--theme", "tarn"), steps: then()},
+		{name: "ember", title: "The chat in ember", args: append(work(), "--theme", "ember"), steps: then()},
 		{name: "sixteen", title: "The chat in the sixteen colours of the terminal", args: append(work(), "--theme", "ansi"), steps: then()},
 	}
 }
@@ -111,7 +116,7 @@ func overlayScenes() []scene {
 		{name: "settings", title: "What can be turned on and off", args: work(), steps: then("/settings", "<enter>")},
 		{name: "models", title: "The models", args: work(), steps: then("/model", "<enter>")},
 		{name: "key", title: "The key that a model needs", args: work(), steps: then("/model", "<enter>", "claude", "<enter>")},
-		{name: "themes", title: "The themes", args: work(), steps: then("/theme", "<enter>")},
+		{name: "themes", title: "The themes, each drawn as soon as the cursor is on it", args: work(), steps: then("/theme", "<enter>", "<down>", "<down>", "<down>", "<down>", "<down>")},
 		{name: "context", title: "What fills the context window", args: work(), steps: then("/context", "<enter>")},
 		{name: "usage", title: "What models used", args: work(), steps: then("/usage", "<enter>")},
 		{name: "help", title: "The keys", args: work(), steps: then("<f1>")},

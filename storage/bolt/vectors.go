@@ -69,8 +69,9 @@ func (s storedSpace) bucket() string { return fmt.Sprintf("%08d", s.N) }
 
 // claim is the value of vectors/claim.
 type claim struct {
-	Holder harness.Holder `json:"holder"`
-	Until  time.Time      `json:"until"`
+	// Process names the lock file that says that the process lives.
+	Process harness.SessionID `json:"process"`
+	Until   time.Time         `json:"until"`
 }
 
 // vectors returns the bucket, if there is one.

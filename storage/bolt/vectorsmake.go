@@ -106,14 +106,14 @@ func (v *Vectors) free(t *tx) error {
 	if ok, err := all.get(keyClaim, &c); err != nil || !ok {
 		return nil //nolint:nilerr // a claim that cannot be read is none
 	}
-	if !v.mine(c) && t.now.Before(c.Until) && c.Until.Sub(t.now) <= claimFor {
-		return near.ErrBusy
+	if c.Process == t.d.process || !t.now.Before(c.Until) || c.Until.Sub(t.now) > claimFor {
+		return nil
 	}
-	return nil
-}
-
-func (v *Vectors) mine(c claim) bool {
-	return c.Holder.PID == v.d.self.PID && c.Holder.Host == v.d.self.Host && c.Holder.Since.Equal(v.d.self.Since)
+	_, alive, err := t.owner(c.Process, 1)
+	if err == nil && alive {
+		err = near.ErrBusy
+	}
+	return err
 }
 
 func (v *Vectors) claim(ctx context.Context) error {
@@ -125,7 +125,11 @@ func (v *Vectors) claim(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return all.put(keyClaim, claim{v.d.self, t.now.Add(claimFor)})
+		process, err := t.process()
+		if err != nil {
+			return err
+		}
+		return all.put(keyClaim, claim{process, t.now.Add(claimFor)})
 	})
 }
 
@@ -137,7 +141,7 @@ func (v *Vectors) Done(ctx context.Context) error {
 			return nil
 		}
 		var c claim
-		if ok, err := all.get(keyClaim, &c); err != nil || !ok || !v.mine(c) {
+		if ok, err := all.get(keyClaim, &c); err != nil || !ok || c.Process != t.d.process {
 			return nil //nolint:nilerr // it is not for us to remove
 		}
 		return all.del(keyClaim)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -155,30 +156,11 @@ func (a *app) checkImportedModels(ctx context.Context, list []imported) error {
 
 // importOne stores one conversation and prints its line.
 func (a *app) importOne(ctx context.Context, st Store, c imported) error {
-	now := a.s.Now()
 	s := c.Meta
 	if s.Title != "" && s.TitleBy == "" {
 		s.TitleBy = harness.TitleByUser
 	}
-	if s.Created.IsZero() {
-		s.Created = now
-	}
-	if s.Updated.IsZero() {
-		for _, r := range c.Records {
-			if r.At.After(s.Updated) && !r.At.After(now) {
-				s.Updated = r.At
-			}
-		}
-	}
-	at := s.Created
-	if !s.Updated.IsZero() {
-		at = s.Updated
-	}
-	for i := range c.Records {
-		if c.Records[i].At.IsZero() {
-			c.Records[i].At = at
-		}
-	}
+	dated(&s, c.Records, a.s.Now())
 	wish := harness.SessionID(c.ID)
 	if !c.Own {
 		var err error
@@ -212,6 +194,30 @@ func (a *app) importOne(ctx context.Context, st Store, c imported) error {
 		}
 	}
 	return a.importLine(c, stored, existed)
+}
+
+// dated completes the times of a conversation: it was last used when something was
+// said last, and what has no time was said then.
+func dated(s *harness.Session, records []harness.Record, now time.Time) {
+	if s.Created.IsZero() {
+		s.Created = now
+	}
+	if s.Updated.IsZero() {
+		for _, r := range records {
+			if r.At.After(s.Updated) && !r.At.After(now) {
+				s.Updated = r.At
+			}
+		}
+	}
+	at := s.Created
+	if !s.Updated.IsZero() {
+		at = s.Updated
+	}
+	for i := range records {
+		if records[i].At.IsZero() {
+			records[i].At = at
+		}
+	}
 }
 
 // importResult is the JSON line of one imported session.

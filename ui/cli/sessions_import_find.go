@@ -145,6 +145,7 @@ func (a *app) readImportFile(ctx context.Context, in io.Reader, what, path strin
 		return list, nil
 	case importStrands:
 		return nil, usage("%s is one snapshot of a Strands session; give the directory of the session", what)
+	case importOwn, importHarnessX:
 	}
 	data, err := io.ReadAll(io.LimitReader(buffered, foreign.MaxFile+1))
 	switch {
@@ -240,11 +241,8 @@ func (a *app) readPlace(ctx context.Context, address string, ids []string) ([]im
 	var list []imported
 	if !isAddress(address) {
 		dir := absolute(a.s, expand(a.s, address))
-		// In an export any file of JSON could be taken for a snapshot of HarnessX.
-		if !foreign.HoldsArchive(dir) {
-			if others, err = foreignSessions(dir); err != nil {
-				return nil, importFault(address, err)
-			}
+		if others, err = foreignSessions(dir); err != nil {
+			return nil, importFault(address, err)
 		}
 		if len(own)+len(others) == 0 || len(ids) == 0 {
 			if list, err = a.archivesIn(ctx, dir, shown, ids); err != nil {
@@ -259,6 +257,13 @@ func (a *app) readPlace(ctx context.Context, address string, ids []string) ([]im
 	default:
 		return nil, fail(ExitNotFound, "%s has no session that can be read: no snapshot, no export of ChatGPT or Claude, and nothing of llm, crush, HarnessX or Strands", shown)
 	}
+	more, err := loadSessions(ctx, place, shown, ids, own, others)
+	return append(list, more...), err
+}
+
+// loadSessions loads those with the ids, or all, of the sessions of a place.
+func loadSessions(ctx context.Context, place snapshot.Store, shown string, ids []string, own []harness.SessionID, others []foreign.Session) ([]imported, error) {
+	var list []imported
 	wanted, err := wantedSessions(shown, ids, own, others)
 	if err != nil {
 		return nil, err
@@ -312,6 +317,10 @@ func wantedSessions(shown string, ids []string, own []harness.SessionID, others 
 
 // foreignSessions reads what other harnesses keep in a directory.
 func foreignSessions(dir string) ([]foreign.Session, error) {
+	// In an export any file of JSON could be taken for a snapshot of HarnessX.
+	if foreign.HoldsArchive(dir) {
+		return nil, nil
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err

@@ -18,11 +18,11 @@ import (
 )
 
 // drawing is a PNG image.
-func drawing(t testing.TB) []byte {
-	t.Helper()
+func drawing(tb testing.TB) []byte {
+	tb.Helper()
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }
@@ -132,8 +132,8 @@ func TestAChatGPTExportIsReadFromEachOfItsForms(t *testing.T) {
 	t.Parallel()
 	second := strings.NewReplacer("68C1-AB", "second", `"title": "Rocks"`, `"title": null`).Replace(talkGPT)
 	whole := "[" + talkGPT + "," + second + "]"
-	image := string(drawing(t))
-	beside := map[string]string{"file_00ab-sanitized.png": image, "user.json": "{}", "chat.html": "<script>"}
+	pixels := string(drawing(t))
+	beside := map[string]string{"file_00ab-sanitized.png": pixels, "user.json": "{}", "chat.html": "<script>"}
 	with := func(more map[string]string) map[string]string {
 		for name, text := range beside {
 			more[name] = text
@@ -145,9 +145,9 @@ func TestAChatGPTExportIsReadFromEachOfItsForms(t *testing.T) {
 		"directory":  dir,
 		"file":       filepath.Join(dir, "conversations.json"),
 		"zip":        zipped(t, with(map[string]string{"conversations.json": whole})),
-		"nested zip": zipped(t, map[string]string{"export/conversations.json": "\ufeff " + whole, "export/user-1/file_00ab-1.png": image, "__MACOSX/export/._conversations.json": "junk"}),
+		"nested zip": zipped(t, map[string]string{"export/conversations.json": "\ufeff " + whole, "export/user-1/file_00ab-1.png": pixels, "__MACOSX/export/._conversations.json": "junk"}),
 		"shards":     written(t, with(map[string]string{"conversations-000.json": "[" + talkGPT + "]", "conversations-001.json": "[" + second + "]", "conversations-shared.json": "?"})),
-		"dat files":  zipped(t, map[string]string{"conversations.json": whole, "file_00ab.dat": image, "conversation_asset_file_names.json": `{"file_00ab.dat": "other.png"}`}),
+		"dat files":  zipped(t, map[string]string{"conversations.json": whole, "file_00ab.dat": pixels, "conversation_asset_file_names.json": `{"file_00ab.dat": "other.png"}`}),
 		"alone":      written(t, with(map[string]string{"conversations-0.json": talkGPT, "conversations-1.json": second})),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestAChatGPTExportIsReadFromEachOfItsForms(t *testing.T) {
 			if m := s.Records[3].Message; m.Model != "openai/gpt-5-thinking" || s.Records[3].At.Second() != 32 {
 				t.Errorf("the model is %q, the time %s", m.Model, s.Records[3].At)
 			}
-			if len(s.Artifacts) != 1 || string(s.Artifacts[0].Data) != image {
+			if len(s.Artifacts) != 1 || string(s.Artifacts[0].Data) != pixels {
 				t.Errorf("%d files", len(s.Artifacts))
 			}
 		})
@@ -321,9 +321,9 @@ func FuzzArchive(f *testing.F) {
 	f.Add([]byte("[" + talkGPT + "," + talkClaude + "]"))
 	f.Add([]byte(talkGPT))
 	f.Add([]byte(talkClaude))
-	image := string(drawing(f))
+	pixels := string(drawing(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		err := foreign.ReadExport(t.Context(), map[string]string{"conversations.json": string(data), "file_00ab.dat": image}, func(s foreign.Session) error {
+		err := foreign.ReadExport(t.Context(), map[string]string{"conversations.json": string(data), "file_00ab.dat": pixels}, func(s foreign.Session) error {
 			goesOn(t, s)
 			return nil
 		})

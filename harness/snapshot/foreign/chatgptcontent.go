@@ -39,7 +39,7 @@ type chatGPTPart struct {
 func (c *chatGPTContent) UnmarshalJSON(raw []byte) error {
 	type plain chatGPTContent
 	var in plain
-	if err := json.Unmarshal(raw, &in); err != nil {
+	if json.Unmarshal(raw, &in) != nil {
 		var kind struct {
 			Type string `json:"content_type"`
 		}

@@ -200,9 +200,10 @@ func crushPart(t *foreign.Talk, kind string, raw json.RawMessage, turn *foreign.
 	case "shell_command":
 		add(harness.Part{Kind: harness.PartText, Text: strings.TrimSpace("$ " + d.Command + "\n" + d.Output)})
 	case "finish":
-		if d.Reason == "canceled" {
+		switch d.Reason {
+		case "canceled":
 			turn.Mark = harness.MarkInterrupted
-		} else if d.Reason == "error" {
+		case "error":
 			turn.Mark = harness.MarkIncomplete
 		}
 	default:

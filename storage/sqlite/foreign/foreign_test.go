@@ -21,27 +21,27 @@ import (
 )
 
 // database makes a database by statements.
-func database(t testing.TB, path string, statements ...string) *sql.DB {
-	t.Helper()
+func database(tb testing.TB, path string, statements ...string) *sql.DB {
+	tb.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
 	for _, s := range statements {
 		if _, err := db.ExecContext(context.Background(), s); err != nil {
-			t.Fatalf("%s: %v", s, err)
+			tb.Fatalf("%s: %v", s, err)
 		}
 	}
 	return db
 }
 
 // made makes a database and closes it.
-func made(t testing.TB, name string, statements ...string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := database(t, path, statements...).Close(); err != nil {
-		t.Fatal(err)
+func made(tb testing.TB, name string, statements ...string) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), name)
+	if err := database(tb, path, statements...).Close(); err != nil {
+		tb.Fatal(err)
 	}
 	return path
 }
@@ -108,11 +108,11 @@ func same(t *testing.T, got, want string) {
 }
 
 // hex is a picture as a literal of SQL.
-func hex(t testing.TB) string {
-	t.Helper()
+func hex(tb testing.TB) string {
+	tb.Helper()
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return fmt.Sprintf("x'%x'", b.Bytes())
 }

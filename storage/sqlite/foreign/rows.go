@@ -157,8 +157,8 @@ func (d *Database) query(ctx context.Context, table string, columns []string, re
 }
 
 // keys reads one column that names conversations.
-func (d *Database) keys(ctx context.Context, query string, args ...any) (list []string, err error) {
-	rows, err := d.conn.QueryContext(ctx, query, args...)
+func (d *Database) keys(ctx context.Context, query string) (list []string, err error) {
+	rows, err := d.conn.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -49,12 +49,13 @@ func (m Model) images() chat.Images {
 // useImages tells all chats how images are shown.
 func (m Model) useImages() (Model, tea.Cmd) {
 	use := m.images()
-	cmds := make([]tea.Cmd, len(m.parked)+1)
+	cmds := make([]tea.Cmd, len(m.parked)+2)
 	m.chat, cmds[0] = m.chat.UseImages(use)
 	m.parked = slices.Clone(m.parked)
 	for i := range m.parked {
 		m.parked[i], cmds[i+1] = m.parked[i].UseImages(use)
 	}
+	m.layers, cmds[len(m.parked)+1] = m.layers.tell(overlay.ImageHow(use))
 	return m, tea.Batch(cmds...)
 }
 
@@ -86,7 +87,7 @@ func (m Model) openImage(want chat.Intent) (tea.Model, tea.Cmd) {
 	}
 	use := m.images()
 	i, cmd := overlay.NewImage(m.ctx, overlay.ImageConfig{
-		Items: want.Images, At: want.At, Protocol: use.Protocol, CellWidth: use.CellWidth, CellHeight: use.CellHeight, Far: use.Far,
+		Items: want.Images, At: want.At, How: overlay.ImageHow(use),
 		Dir: m.deps.Dir, Browse: m.term.browse, Shelf: m.term.images.shelf, Theme: m.look.theme, Words: Words, Keys: m.deps.Keys,
 	}).Open()
 	return m.push(overlay.Over(i)), cmd

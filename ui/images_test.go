@@ -261,6 +261,11 @@ func TestAnImageIsSavedWhereItCannotBeShown(t *testing.T) {
 		golden(t, "images-named", d.Screen())
 		d.Press("s").Wait(time.Second).Shows("saved as").Press("s").Wait(time.Second)
 		d.Press("o").Shows("there is no display")
+		// The terminal answers late.
+		d.Send(screen.AbilitiesMsg{Answered: true, Images: screen.ProtocolSixel, CellWidth: 10, CellHeight: 20}).Wait(time.Second).Hides("shows no images")
+		if p := pictured(d); !strings.HasPrefix(p.Sequence, "\x1bP0;1q\"1;1;40;40") {
+			t.Errorf("it is painted with %.60q", p.Sequence)
+		}
 		for _, name := range []string{"shot.png", "shot-2.png"} {
 			data, err := os.ReadFile(filepath.Join(dir, name))
 			if err != nil || !bytes.Equal(data, f.Data) {

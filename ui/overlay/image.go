@@ -35,16 +35,23 @@ type ImageItem struct {
 	Load func(ctx context.Context) ([]byte, error)
 }
 
+// ImageHow is how a terminal shows images. It is a message to what shows some.
+type ImageHow struct {
+	Protocol screen.Protocol
+	// CellWidth and CellHeight are the size of a cell in pixels, 0 if it is not known.
+	CellWidth, CellHeight int
+	// Far says that the terminal is on another machine.
+	Far bool
+}
+
 // ImageConfig is what the overlay that shows images works with.
 type ImageConfig struct {
 	// Items are the images there are, At is the one to begin with.
 	Items []ImageItem
 	At    int
-	// Protocol is how the terminal shows images, CellWidth and CellHeight the size of
-	// its cells in pixels, 0 if it is not known. Far says that it is on another machine.
-	Protocol              screen.Protocol
-	CellWidth, CellHeight int
-	Far                   bool
+	// How is how the terminal shows images; an [ImageHow] that comes later takes its
+	// place.
+	How ImageHow
 	// Dir is where images are saved.
 	Dir string
 	// Browse opens a file in another program, nil where there is no display, and Shelf
@@ -109,6 +116,7 @@ type (
 	}
 )
 
+func (ImageHow) overlayMsg()  {}
 func (imageRead) overlayMsg() {}
 func (imageMade) overlayMsg() {}
 func (imageDone) overlayMsg() {}
@@ -118,10 +126,16 @@ func NewImage(ctx context.Context, c ImageConfig) Image {
 	if c.Words == nil {
 		c.Words = error.Error
 	}
-	if c.Theme != nil && c.Theme.Ornaments.Closed < "\x80" { // ASCII alone was asked for
-		c.Protocol = screen.ProtocolNone
-	}
+	c.How = c.How.with(c.Theme)
 	return Image{ctx: ctx, c: c, at: min(max(c.At, 0), len(c.Items)-1), token: &token{}}
+}
+
+// with is how images are shown in a theme: not at all where ASCII alone was asked for.
+func (h ImageHow) with(t *themes.Theme) ImageHow {
+	if t != nil && t.Ornaments.Closed < "\x80" {
+		h.Protocol = screen.ProtocolNone
+	}
+	return h
 }
 
 // Open reads the image.
@@ -192,6 +206,8 @@ func (i Image) Update(msg tea.Msg) (Image, tea.Cmd, Intent) {
 		if msg.of == i.token {
 			i.notice = msg.notice
 		}
+	case ImageHow:
+		return i.shownAs(msg.with(i.c.Theme))
 	case screen.ImageMsg:
 		if i.busy && msg.Key == i.key(i.cells) {
 			i.id, i.busy = msg.ID, false
@@ -224,6 +240,19 @@ func (i Image) onKey(k tea.KeyMsg) (Image, tea.Cmd, Intent) {
 	return i, nil, nil
 }
 
+// shownAs goes on with another way of showing images.
+func (i Image) shownAs(how ImageHow) (Image, tea.Cmd, Intent) {
+	if how == i.c.How {
+		return i, nil, nil
+	}
+	i.c.How = how
+	i.cells, i.busy, i.id, i.paint = render.Cells{}, false, 0, ""
+	if i.picture == nil && i.failed == nil {
+		return i, i.read(), nil
+	}
+	return i.fit()
+}
+
 // turn goes to another image.
 func (i Image) turn(by int) (Image, tea.Cmd, Intent) {
 	n := len(i.c.Items)
@@ -236,7 +265,7 @@ func (i Image) turn(by int) (Image, tea.Cmd, Intent) {
 // read reads the image and makes it small enough to be kept.
 func (i Image) read() tea.Cmd {
 	ctx, item, out := i.ctx, i.c.Items[i.at], imageRead{of: i.token, at: i.at}
-	shown := i.c.Protocol != screen.ProtocolNone
+	shown := i.c.How.Protocol != screen.ProtocolNone
 	return func() tea.Msg {
 		data, err := item.Load(ctx)
 		if err != nil {
@@ -267,8 +296,8 @@ func (i Image) room() render.Cells {
 	if i.height < leastHeight {
 		rows = 0
 	}
-	c := render.Cells{Columns: i.width - 2, Rows: rows, Width: i.c.CellWidth, Height: i.c.CellHeight}
-	if i.c.Protocol == screen.ProtocolSixel && (c.Width <= 0 || c.Height <= 0) {
+	c := render.Cells{Columns: i.width - 2, Rows: rows, Width: i.c.How.CellWidth, Height: i.c.How.CellHeight}
+	if i.c.How.Protocol == screen.ProtocolSixel && (c.Width <= 0 || c.Height <= 0) {
 		c.Width, c.Height = leastCellWidth, leastCellHeight
 	}
 	return c
@@ -276,7 +305,7 @@ func (i Image) room() render.Cells {
 
 // fit has the image made for the size that the screen has now.
 func (i Image) fit() (Image, tea.Cmd, Intent) {
-	if i.picture == nil || i.c.Protocol == screen.ProtocolNone || i.busy {
+	if i.picture == nil || i.c.How.Protocol == screen.ProtocolNone || i.busy {
 		return i, nil, nil
 	}
 	cells := i.room().Fit(i.info.Width, i.info.Height)
@@ -293,13 +322,13 @@ func (i Image) fit() (Image, tea.Cmd, Intent) {
 
 // most is how many pixels the terminal gets.
 func (i Image) most() int {
-	sixel := i.c.Protocol == screen.ProtocolSixel
+	sixel := i.c.How.Protocol == screen.ProtocolSixel
 	switch {
-	case sixel && i.c.Far:
+	case sixel && i.c.How.Far:
 		return sixelFar
 	case sixel:
 		return sixelPixels
-	case i.c.Far:
+	case i.c.How.Far:
 		return sentFar
 	}
 	return sentPixels
@@ -308,7 +337,7 @@ func (i Image) most() int {
 // make encodes the image for some cells.
 func (i Image) make(cells render.Cells) tea.Cmd {
 	out := imageMade{of: i.token, at: i.at, cells: cells}
-	picture, how, dark, key, most := i.picture, i.c.Protocol, i.c.Theme.Dark, i.key(cells), i.most()
+	picture, how, dark, key, most := i.picture, i.c.How.Protocol, i.c.Theme.Dark, i.key(cells), i.most()
 	return func() tea.Msg {
 		picture := cells.Scaled(picture, most)
 		switch how {
@@ -333,7 +362,7 @@ func (i Image) made(msg imageMade) (Image, tea.Cmd, Intent) {
 	case msg.err != nil:
 		i.failed, i.busy = msg.err, false
 		return i, nil, nil
-	case i.c.Protocol == screen.ProtocolKitty:
+	case i.c.How.Protocol == screen.ProtocolKitty:
 		return i, screen.Transmit(msg.sent), nil
 	}
 	i.paint, i.busy = msg.paint, false

@@ -151,7 +151,7 @@ func TestNothingIsWrittenOver(t *testing.T) {
 
 func TestASixelImageStaysWithinItsCellsOnATerminalThatTellsNoSize(t *testing.T) {
 	t.Parallel()
-	i := looked(t, ImageConfig{Items: []ImageItem{item("x.png", dot(t, 500, 500))}, Protocol: screen.ProtocolSixel}, 40, 12)
+	i := looked(t, ImageConfig{Items: []ImageItem{item("x.png", dot(t, 500, 500))}, How: ImageHow{Protocol: screen.ProtocolSixel}}, 40, 12)
 	p := i.Picture()
 	if p.Key == "" || !strings.HasPrefix(p.Sequence, "\x1bP0;1q\"1;1;") {
 		t.Fatalf("it is %.60q", p.Sequence)
@@ -165,7 +165,7 @@ func TestASixelImageStaysWithinItsCellsOnATerminalThatTellsNoSize(t *testing.T) 
 func TestAnImageThatCannotBeReadSaysWhy(t *testing.T) {
 	t.Parallel()
 	bad := ImageItem{Name: "x", Words: "image x", Load: func(context.Context) ([]byte, error) { return nil, errors.New("the store is gone") }}
-	i := looked(t, ImageConfig{Items: []ImageItem{bad, item("y.png", dot(t, 4, 4))}, Protocol: screen.ProtocolITerm}, 60, 10)
+	i := looked(t, ImageConfig{Items: []ImageItem{bad, item("y.png", dot(t, 4, 4))}, How: ImageHow{Protocol: screen.ProtocolITerm}}, 60, 10)
 	if got := ansi.Strip(i.View(60, 10)); !strings.Contains(got, "not shown: read the image: the store is gone") {
 		t.Error(got)
 	}
@@ -180,7 +180,7 @@ func TestTheImageFitsAnySize(t *testing.T) {
 		width, height := rapid.IntRange(0, 60).Draw(rt, "width"), rapid.IntRange(0, 20).Draw(rt, "height")
 		how := screen.Protocol(rapid.IntRange(0, 3).Draw(rt, "how"))
 		w, h := rapid.IntRange(1, 300).Draw(rt, "w"), rapid.IntRange(1, 300).Draw(rt, "h")
-		i := looked(t, ImageConfig{Items: []ImageItem{item("x\x1b[2J.png", dot(t, w, h))}, Protocol: how}, width, height)
+		i := looked(t, ImageConfig{Items: []ImageItem{item("x\x1b[2J.png", dot(t, w, h))}, How: ImageHow{Protocol: how}}, width, height)
 		lines := strings.Split(i.View(width, height), "\n")
 		if height > 0 && len(lines) != height {
 			rt.Fatalf("%d lines in %d", len(lines), height)

@@ -58,7 +58,7 @@ func (i Image) body(width, height int) []string {
 	switch {
 	case i.failed != nil:
 		return i.said(width, room, "This image is not shown: "+i.c.Words(i.failed))
-	case i.c.Protocol == screen.ProtocolNone && i.info.Kind != "":
+	case i.c.How.Protocol == screen.ProtocolNone && i.info.Kind != "":
 		return i.said(width, room, fmt.Sprintf("%s image, %d x %d pixels", i.info.Kind, i.info.Width, i.info.Height),
 			"This terminal shows no images, as far as it tells.", i.ways())
 	case i.picture == nil || i.busy:

@@ -54,6 +54,7 @@ const talkGPT = `{
    "content": {"content_type": "text", "parts": ["Slate\ue200cite\ue202turn0search1\ue201, from \ue200entity\ue202[\"place\",\"Wales\",\"UK\"]\ue201; see \ue200url\ue202the page\ue202https://example.com/s\ue201\ue200filecite\ue202turn0file0\ue201."]},
    "metadata": {"model_slug": "gpt-5-thinking", "content_references": [{"matched_text": "\ue200cite\ue202turn0search1\ue201", "alt": "([example.com](https://example.com/r))", "type": "grouped_webpages"}]}}},
   "a3": {"id": "a3", "parent": "q2", "children": ["odd"], "message": {"author": {"role": "assistant"}, "create_time": 1700000030.0, "weight": 1.0, "content": {"content_type": "text", "parts": ["Shale."]}, "metadata": {"model_slug": "gpt-4o"}}},
+  "w0": {"id": "w0", "parent": "a3", "children": [], "message": {"author": {"role": "assistant"}, "create_time": 1700000031.0, "weight": 0.0, "content": {"content_type": "text", "parts": ["unseen"]}, "metadata": {}}},
   "odd": {"id": "odd", "parent": "a3", "children": [], "message": {"author": {"role": "assistant"}, "create_time": 1700000031.0, "weight": 1.0, "content": {"content_type": "hologram", "text": "whirr"}, "metadata": {}}}
  }}`
 
@@ -164,7 +165,7 @@ func TestAChatGPTExportIsReadFromEachOfItsForms(t *testing.T) {
 			if got := s.Created.Format("15:04:05.00") + s.Saved.Format(" 15:04:05.00"); got != "22:13:20.50 22:15:00.25" {
 				t.Errorf("the times are %s", got)
 			}
-			if got := strings.Join(s.Left, ", "); got != `custom instructions, files that the export does not have, marks of citations, messages of kind "hologram"` {
+			if got := strings.Join(s.Left, ", "); got != `custom instructions, files that the export does not have, hidden messages, marks of citations, messages of kind "hologram"` {
 				t.Errorf("left out: %s", got)
 			}
 			if m := s.Records[3].Message; m.Model != "openai/gpt-5-thinking" || s.Records[3].At.Second() != 32 {

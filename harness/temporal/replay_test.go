@@ -70,7 +70,7 @@ func recorded() map[string]func(t *testing.T, w *world) harness.RunID {
 			replies := script(says("", call("slow", `{"text":"1"}`)), says("done"), says("also done"))
 			b = w.open(parts(t, answering(func(ctx context.Context, r model.Request, emit func(model.Delta)) (model.Reply, error) {
 				if n++; n == 2 {
-					steer(t, b, s.Run.ID, "2")
+					steer(t, b, s.Run.ID, "2") //nolint:contextcheck // whoever says it does not wait for the model
 				}
 				return replies(ctx, r, emit)
 			}), slow))

@@ -109,9 +109,6 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 	case harness.EventSteered:
 		m = m.heard(e)
 	case harness.EventMessage:
-		if e.Steer != "" {
-			return m.heard(e), nil
-		}
 		m = m.answered(e)
 	case harness.EventToolStart:
 		if e.Call != nil {
@@ -214,6 +211,9 @@ func (m Model) keep(e harness.Event) Model {
 
 // answered takes a whole answer, which stands where its text streamed.
 func (m Model) answered(e harness.Event) Model {
+	if e.Steer != "" {
+		return m.heard(e)
+	}
 	if m.turn.how != "" && m.turn.how != harness.ResumeContinue && m.turn.live.empty() && e.Message != nil && e.Message.Mark != harness.MarkNone {
 		return m // the half answer that is put aside, off the branch
 	}

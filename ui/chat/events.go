@@ -117,12 +117,7 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 	case harness.EventProgress:
 		m = m.progresses(e)
 	case harness.EventToolResult:
-		l.now = ""
-		if e.Result != nil {
-			m.turn.progress = m.turn.progress.ended(e.Result.CallID)
-			m.results[e.Result.CallID] = e.Result
-		}
-		m = m.keep(e)
+		m = m.resulted(e)
 	case harness.EventWaiting:
 		l.now = waitWords(e)
 	case harness.EventUnclaimed:
@@ -154,6 +149,16 @@ func (m Model) event(e harness.Event) (Model, tea.Cmd) {
 		return m.rested(e)
 	}
 	return m, nil
+}
+
+// resulted takes the result of a call, which says more than how far it was.
+func (m Model) resulted(e harness.Event) Model {
+	m.turn.live.now = ""
+	if e.Result != nil {
+		m.turn.progress = m.turn.progress.ended(e.Result.CallID)
+		m.results[e.Result.CallID] = e.Result
+	}
+	return m.keep(e)
 }
 
 // retries tells that a call will be made again: while it waits on the status

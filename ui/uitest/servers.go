@@ -29,7 +29,7 @@ func (w *World) Servers(text string) *Servers { return NewServers(text) }
 
 // NewServers is [World.Servers] without a world.
 func NewServers(text string) *Servers {
-	at := time.Now()
+	at := time.Now() //nolint:forbidigo // the clock of the test
 	return &Servers{
 		changed: make(chan struct{}), questions: make(chan harness.ServerQuestion),
 		list: []harness.ServerStatus{

@@ -225,7 +225,7 @@ func argWords(text string) ([]word, error) {
 		switch {
 		case r == '\\' && quote && i+1 < len(text) && strings.ContainsRune(`"\`, rune(text[i+1])) && !escaped(text, i):
 			continue
-		case r == '"' && !(quote && escaped(text, i)):
+		case r == '"' && (!quote || !escaped(text, i)):
 			quote, in = !quote, true
 		case unicode.IsSpace(r) && !quote:
 			end()

@@ -248,6 +248,19 @@ func (l *link) lost(v *live) {
 	}
 }
 
+// ended says how a program ended, once that is known.
+func (l *link) ended(v *live) {
+	if v.program == nil || v.program.ending() == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state == harness.ServerFailed && l.err == errEnded.Error() {
+		l.err = "the program ended (" + v.program.ending() + ")"
+		l.m.publish()
+	}
+}
+
 // drop gives a connection up, because it is known to be of no use.
 func (l *link) drop(v *live, why error) {
 	v.over(why)

@@ -233,6 +233,7 @@ func (v *live) over(why error) {
 		v.l.m.spawn(func() {
 			v.l.lost(v)
 			v.clean()
+			v.l.ended(v)
 		})
 	})
 }

@@ -73,7 +73,8 @@ func TestAServerThatDiesInACallLeavesTheOutcomeOpen(t *testing.T) {
 	for _, how := range []string{"exit", "leave"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			m, set := played(t, "plain", nil)
+			left := filepath.Join(t.TempDir(), "left")
+			m, set := played(t, "plain", func(s *mcp.Server, _ *mcp.Options) { s.Env["PIDS"] = left })
 			ready(t, m)
 			r := call(t.Context(), set, "s_do", said(how), nil)
 			if !r.Failed || !r.Unknown || !strings.Contains(r.Text, "outcome unknown") {
@@ -83,6 +84,16 @@ func TestAServerThatDiesInACallLeavesTheOutcomeOpen(t *testing.T) {
 				t.Errorf("the tools are %q", got)
 			}
 			works(t, set, "s_do", said("again"), "you said again")
+			if how == "leave" {
+				gone := number(t, left)
+				for range 200 {
+					if over(gone) {
+						return
+					}
+					time.Sleep(20 * time.Millisecond)
+				}
+				t.Errorf("process %d is left", gone)
+			}
 		})
 	}
 }

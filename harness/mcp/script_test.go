@@ -192,7 +192,9 @@ func (p *player) call(r request) {
 		// Something that holds the output stays behind.
 		cmd := exec.CommandContext(context.Background(), "sleep", "1000")
 		cmd.Stdout = os.Stdout
-		_ = cmd.Start()
+		if cmd.Start() == nil && os.Getenv("PIDS") != "" {
+			_ = os.WriteFile(os.Getenv("PIDS"), fmt.Appendf(nil, "%d", cmd.Process.Pid), 0o600)
+		}
 		os.Exit(9)
 	case "hang":
 		if rest == "all" {

@@ -271,7 +271,7 @@ func TestAQuestionEndsWithItsCall(t *testing.T) {
 func TestAQuestionWithAnAddress(t *testing.T) {
 	t.Parallel()
 	for address, asked := range map[string]bool{
-		"https://login.example/start?id=1": true, "javascript:alert(1)": false, "file:///etc/passwd": false, "https://user:pw@login.example/": false,
+		"https://login.example/start?id=1": true, "javascript:alert(1)": false, "file:///etc/passwd": false, "ftp://login.example/": false, "https://user:pw@login.example/": false,
 	} {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()

@@ -67,7 +67,8 @@ func (r *requests) line() ([]byte, error) {
 
 // passes reports whether a line is a message, and refuses it if not.
 func (r *requests) passes(line []byte) bool {
-	code, why := int64(jsonrpc.CodeInvalidRequest), ""
+	code := int64(jsonrpc.CodeInvalidRequest)
+	var why string
 	switch {
 	case len(line) == 0:
 		return false

@@ -146,6 +146,7 @@ func (w *writer) message(n int, r harness.Record) (message, error) {
 		out.Class, out.Who = "user", "You"
 	case harness.RoleAssistant:
 		out.Class, out.Who = "assistant", "Assistant"
+	case harness.RoleTool:
 	}
 	if m.Name != "" {
 		out.Who = render.SafeLine(m.Name)

@@ -48,8 +48,8 @@ func (w *walker) step(t *tx) (done bool, err error) {
 				return false, err
 			}
 			w.after[len(w.path)] = bytes.Clone(key)
-			if value == nil && len(w.path) == 0 && (string(key) == "postings" || string(key) == vectorsName) {
-				continue // see checkPostings and checkVectors
+			if value == nil && len(w.path) == 0 && derived(key) {
+				continue
 			}
 			if value == nil {
 				w.path, w.after = append(w.path, string(key)), append(w.after, nil)
@@ -70,6 +70,10 @@ func (w *walker) step(t *tx) (done bool, err error) {
 	w.path, w.after = w.path[:len(w.path)-1], w.after[:len(w.after)-1]
 	return false, nil
 }
+
+// derived reports whether a top-level bucket has what is made of the rest and checked
+// for itself; see checkPostings and checkVectors.
+func derived(name []byte) bool { return string(name) == "postings" || string(name) == vectorsName }
 
 // value reads one value.
 func (w *walker) value(b bucket, key, value []byte) error {

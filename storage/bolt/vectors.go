@@ -173,49 +173,64 @@ const dropSlice = 200
 // dropOthers removes the vectors of other spaces, some in each transaction.
 func (v *Vectors) dropOthers(ctx context.Context) error {
 	for {
-		done := true
+		done := false
 		err := v.d.update(ctx, "drop vectors", func(t *tx) error {
 			all, ok := t.vectors()
-			if !ok {
+			name := ""
+			if ok {
+				name = all.otherSpace()
+			}
+			if done = name == ""; done {
 				return nil
 			}
-			var s storedSpace
-			if _, err := all.get(keySpace, &s); err != nil {
-				return nil //nolint:nilerr // what cannot be read is made anew first
-			}
-			var other string
-			err := all.each(nil, func(key, value []byte) (bool, error) {
-				if value == nil && string(key) != s.bucket() {
-					other = string(key)
-				}
-				return other == "", nil
-			})
-			if err != nil || other == "" {
-				return err
-			}
-			done = false
-			b, _ := all.sub(other)
-			n := 0
-			for _, name := range []string{"messages", "items"} {
-				if in, ok := b.sub(name); ok {
-					keys := firstKeys(in, dropSlice-n)
-					for _, key := range keys {
-						if err := in.del(key); err != nil {
-							return err
-						}
-					}
-					n += len(keys)
-				}
-			}
-			if n < dropSlice {
-				return all.drop(other)
-			}
-			return nil
+			return all.dropSome(name)
 		})
 		if err != nil || done {
 			return err
 		}
 	}
+}
+
+// otherSpace returns a bucket of vectors that are of no use, "" if there is none.
+// Where it cannot be read which are of use all stay until they are made anew.
+func (b bucket) otherSpace() (name string) {
+	var s storedSpace
+	if _, err := b.get(keySpace, &s); err != nil {
+		return ""
+	}
+	c := b.b.Cursor()
+	for key, value := c.First(); key != nil; key, value = c.Next() {
+		if value == nil && string(key) != s.bucket() {
+			return string(key)
+		}
+	}
+	return ""
+}
+
+// dropSome removes some values of a space, and its bucket with the last ones.
+func (b bucket) dropSome(name string) error {
+	space, ok := b.sub(name)
+	if !ok {
+		return nil
+	}
+	n := 0
+	for _, name := range []string{"messages", "items"} {
+		in, ok := space.sub(name)
+		if !ok {
+			continue
+		}
+		keys := firstKeys(in, dropSlice-n)
+		for _, key := range keys {
+			if err := in.del(key); err != nil {
+				return err
+			}
+		}
+		n += len(keys)
+	}
+	if n < dropSlice {
+		return b.drop(name)
+	}
+	return nil
 }
 
 func firstKeys(b bucket, limit int) [][]byte {
@@ -352,8 +367,7 @@ func (b bucket) lastRun(id harness.SessionID) (key, raw []byte) {
 	prefix := sessionPrefix(id)
 	c := b.b.Cursor()
 	after := append(bytes.Clone([]byte(id)), 1)
-	key, raw = c.Seek(after)
-	if key == nil {
+	if key, _ = c.Seek(after); key == nil {
 		key, raw = c.Last()
 	} else {
 		key, raw = c.Prev()

@@ -347,11 +347,9 @@ type sweeper struct {
 	// facts and notes.
 	from map[harness.SessionID]int
 	gone []string
-	// of is the session at hand, next the record with which its next run begins;
-	// nil if none of it may stay.
-	id   harness.SessionID
-	of   *session
-	next int
+	// of is the session at hand, nil if none of its vectors may stay.
+	id harness.SessionID
+	of *session
 }
 
 // some looks at the next values of a bucket.

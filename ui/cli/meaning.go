@@ -18,8 +18,10 @@ func (a *app) byMeaning(c Config, st Store) (Store, error) {
 		return st, err
 	}
 	s := &near.Source{
-		Model:  c.Embedding,
-		Open:   func(ctx context.Context) (near.Embedder, error) { return setup.Environment().Embedder(ctx, c.Embedding) },
+		Model: c.Embedding,
+		Open: func(ctx context.Context) (near.Embedder, error) {
+			return setup.Environment().Embedder(ctx, c.Embedding)
+		},
 		Budget: &policy.Budget{Spending: st.Spending, Limits: c.Spending, Holder: a.holder(), Now: a.s.Now},
 		// What is booked beside a session counts for the day alone.
 		Book:    st.Ledger.Book,

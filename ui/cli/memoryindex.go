@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -61,7 +62,9 @@ func (a *app) index(ctx context.Context, f indexing) error {
 		}
 	}
 	if st.Vectors != nil {
-		if out.Made, err = a.makeIndex(ctx, st, f); err != nil {
+		if out.Made, err = a.makeIndex(ctx, st, f); errors.Is(err, near.ErrBusy) {
+			return fail(ExitBusy, "another window makes the vectors now; to see how far it is: cairn memory index")
+		} else if err != nil {
 			return err
 		}
 		if out.Status, err = st.Vectors.Status(ctx); err != nil {

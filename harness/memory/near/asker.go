@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// Patience is how long a search waits for the vector of a question, Haste how
-	// long the recall of a turn does.
+	// Patience is how long a search waits for the vector of a question.
 	Patience = 1500 * time.Millisecond
-	Haste    = 400 * time.Millisecond
+	// Haste is how long the recall of a turn does.
+	Haste = 400 * time.Millisecond
 	// askFor bounds the call itself: a vector that comes too late for one search
 	// is there for the next.
 	askFor = 10 * time.Second

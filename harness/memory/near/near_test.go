@@ -230,7 +230,7 @@ func TestFactsAndNotesAreFoundByWhatTheyMean(t *testing.T) {
 		"f3 f1 f2": {Query: "dog", Limit: 5}, "f3 f1": {Query: "dog", Category: "pets"}, "f3": {Query: "dog", Limit: 1},
 		"f2": {Query: "dog", Category: "dates"}, "": {Query: "dog", State: harness.StateOff},
 	} {
-		if got := list(f); got != want && !(want == "f3 f1 f2" && got == "f3 f2 f1") {
+		if got := list(f); got != want && (want != "f3 f1 f2" || got != "f3 f2 f1") {
 			t.Errorf("%+v: got %q, want %q", f, got, want)
 		}
 	}

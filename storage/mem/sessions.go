@@ -183,7 +183,11 @@ func (v *Sessions) Import(ctx context.Context, s harness.Session, records []harn
 		v.st.add(made)
 		// It is as old here as it was elsewhere.
 		if at := info.Updated; at.After(time.Unix(0, 0)) && !at.After(v.st.now()) {
-			made.order, v.st.order = at.UnixNano(), max(latest, at.UnixNano())
+			made.order = at.UnixNano()
+			if made.order >= latest {
+				made.order = max(made.order, latest+1)
+			}
+			v.st.order = max(latest, made.order)
 		}
 		stored, err = v.st.shown(made)
 		return err

@@ -164,6 +164,7 @@ func (m Model) imagesHow() string {
 		return "by /image (iTerm2)"
 	case screen.ProtocolSixel:
 		return "by /image (sixel)"
+	default:
+		return "named only"
 	}
-	return "named only"
 }

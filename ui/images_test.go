@@ -44,14 +44,14 @@ func painting(t *testing.T, w, h int) []byte {
 }
 
 // gallery is a session with images, and the parts of a window on it.
-func gallery(t *testing.T, w *uitest.World, files ...harness.File) ui.Deps {
+func gallery(t *testing.T, w *uitest.World, images ...harness.File) ui.Deps {
 	t.Helper()
 	s := harness.Session{ID: "talk", Title: "pictures"}
 	var records []harness.Record
 	at := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	for i, f := range files {
+	for i, f := range images {
 		msg := harness.UserText("what is in " + f.Name + "?")
-		msg.Parts = append(msg.Parts, harness.Part{Kind: harness.PartFile, File: &files[i]})
+		msg.Parts = append(msg.Parts, harness.Part{Kind: harness.PartFile, File: &images[i]})
 		answer := harness.AssistantText("Two halves.")
 		records = append(records, harness.Record{Kind: harness.RecordMessage, Message: &msg, At: at}, harness.Record{Kind: harness.RecordMessage, Message: &answer, At: at})
 	}

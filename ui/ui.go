@@ -230,7 +230,7 @@ func (m Model) open(o chat.Open) Model {
 	o.Number = m.serial
 	m.front = frontChat
 	m.chat = chat.New(m.ctx, m.chatDeps(), o).ShiftEnter(m.term.able.ShiftEnter())
-	m.chat, _ = m.chat.UseImages(m.images()) // there are none yet
+	m.chat, _ = m.chat.UseImages(m.images()) //nolint:contextcheck // the chat has its own; there are no images yet
 	return m
 }
 

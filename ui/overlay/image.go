@@ -163,14 +163,15 @@ const (
 // Bindings are the keys of the overlay as they are now.
 func (i Image) Bindings() []render.Binding {
 	const group = "Image"
-	others, read, display := "", "", ""
+	others, read := "", ""
 	if len(i.c.Items) < 2 {
 		others = offOneImage
 	}
 	if i.failed != nil {
 		read = offUnread
 	}
-	if display = read; read == "" && (i.c.Browse == nil || i.c.Shelf == nil) {
+	display := read
+	if read == "" && (i.c.Browse == nil || i.c.Shelf == nil) {
 		display = offNoDisplay
 	}
 	b := []render.Binding{

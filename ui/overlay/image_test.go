@@ -21,11 +21,11 @@ import (
 )
 
 // dot is an image of some pixels.
-func dot(t testing.TB, w, h int) []byte {
-	t.Helper()
+func dot(tb testing.TB, w, h int) []byte {
+	tb.Helper()
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, w, h))); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }

@@ -51,15 +51,15 @@ func isHalves(t *testing.T, what string, img image.Image) {
 }
 
 // encoded is an image as a file of each kind.
-func encoded(t testing.TB, img image.Image) map[string][]byte {
-	t.Helper()
+func encoded(tb testing.TB, img image.Image) map[string][]byte {
+	tb.Helper()
 	var p, j, g bytes.Buffer
 	if err := errors.Join(png.Encode(&p, img), jpeg.Encode(&j, img, nil), gif.Encode(&g, img, nil)); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	w, err := base64.StdEncoding.DecodeString("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return map[string][]byte{"PNG": p.Bytes(), "JPEG": j.Bytes(), "GIF": g.Bytes(), "WebP": w}
 }
@@ -247,17 +247,17 @@ func TestASixelImageHasNoHoles(t *testing.T) {
 	at := image.Point{}
 	for i := strings.IndexByte(body, '#'); i < len(body); i++ {
 		n := 1
-		switch c := body[i]; {
-		case c == '$':
+		switch body[i] {
+		case '$':
 			at.X = 0
 			continue
-		case c == '-':
+		case '-':
 			at.X, at.Y = 0, at.Y+6
 			continue
-		case c == '#':
+		case '#':
 			i += len(body[i+1:]) - len(strings.TrimLeft(body[i+1:], "0123456789;"))
 			continue
-		case c == '!':
+		case '!':
 			digits := body[i+1 : i+1+len(body[i+1:])-len(strings.TrimLeft(body[i+1:], "0123456789"))]
 			if n, err = strconv.Atoi(digits); err != nil {
 				t.Fatal(err)

@@ -39,15 +39,15 @@ type chatGPTPart struct {
 func (c *chatGPTContent) UnmarshalJSON(raw []byte) error {
 	type plain chatGPTContent
 	var in plain
-	if json.Unmarshal(raw, &in) != nil {
-		var kind struct {
-			Type string `json:"content_type"`
-		}
-		_ = json.Unmarshal(raw, &kind) // then it has none
-		*c = chatGPTContent{Type: kind.Type + " (another form)"}
+	if json.Unmarshal(raw, &in) == nil {
+		*c = chatGPTContent(in)
 		return nil
 	}
-	*c = chatGPTContent(in)
+	var kind struct {
+		Type string `json:"content_type"`
+	}
+	_ = json.Unmarshal(raw, &kind) // then it has none
+	*c = chatGPTContent{Type: kind.Type + " (another form)"}
 	return nil
 }
 

@@ -111,6 +111,9 @@ type Run struct {
 	// Pending are the decisions that the run waits for, or will wait for once an
 	// interrupted one goes on. Only [Engine].Get fills it in; it is never stored.
 	Pending []Pending `json:"pending,omitempty"`
+	// Steers are what was said into the run and waits until it goes on, filled in
+	// like Pending.
+	Steers []Steer `json:"steers,omitempty"`
 
 	// The rest is about a run that is kept elsewhere ([Run.Away]); it is filled in
 	// on reading by its engine and never stored.

@@ -14,9 +14,9 @@ var ErrEnded = errors.New("the run has ended")
 // the middle of them. A turn that would end goes on for it.
 type Steer struct {
 	// ID makes it idempotent: said twice with the same ID it is heard once.
-	ID string
+	ID string `json:"id"`
 	// Message is a user's message of words alone.
-	Message Message
+	Message Message `json:"message"`
 }
 
 // Steerer is an [Engine] of which the runs can be steered while they go on.

@@ -129,6 +129,21 @@ func TestWhatOthersSayIntoATurnIsShownSafely(t *testing.T) {
 	})
 }
 
+func TestWhatWaitsInARunThatACrashLeftIsShownAndHeard(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Open("talk", 80, 24)
+		queued(w, d)
+		d.Type("/steer the other").Press("enter").Wait(time.Second).Shows("steering: the other")
+		w.Crash()
+		w.Model.Then(uitest.Says("the rest"))
+		d = w.Open("talk", 80, 24).Wait(time.Second).Shows("interrupted", "steering: the other")
+		d.Press("c").Wait(time.Minute).Hides("steering").Shows("the rest", "the other")
+		if got := asked(w); got[len(got)-1] != "the other" {
+			t.Errorf("sent were %q", got)
+		}
+	})
+}
+
 func TestWhatIsSaidWhileADecisionWaitsIsHeardOnceItIsMade(t *testing.T) {
 	in(t, func(t *testing.T, w *uitest.World) {
 		shell(w, "x")

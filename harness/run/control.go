@@ -105,7 +105,7 @@ func (l *Local) Get(ctx context.Context, id harness.RunID) (harness.Run, error) 
 	if err != nil {
 		return r, err
 	}
-	r.Pending = waiting(r, state)
+	r.Pending, r.Steers = waiting(r, state), saidInto(state)
 	return r, nil
 }
 

@@ -40,7 +40,7 @@ func (r *Remote) Get(ctx context.Context, id harness.RunID) (harness.Run, error)
 		return info, fmt.Errorf("run %s: %w", id, ctx.Err())
 	}
 	if info.Status != harness.RunRunning && !info.Status.Closed() || info.Interrupted {
-		info.Pending = waiting(info, s)
+		info.Pending, info.Steers = waiting(info, s), saidInto(s)
 	}
 	return info, nil
 }

@@ -168,6 +168,15 @@ func (a *active) including(records []loop.Record) []loop.Record {
 	return slices.Insert(slices.Clone(records), len(records)-1, said...)
 }
 
+// saidInto is what was said into a run of state s and waits.
+func saidInto(s loop.State) []harness.Steer {
+	var all []harness.Steer
+	for _, w := range s.Said() {
+		all = append(all, harness.Steer{ID: w.ID, Message: w.Message})
+	}
+	return all
+}
+
 // steerEntry returns the entry of what a person says into a run.
 func steerEntry(now func() time.Time, id harness.RunID, s harness.Steer) (Entry, error) {
 	words := s.Message.Role == harness.RoleUser && len(s.Message.Parts) > 0 && s.ID != ""

@@ -296,6 +296,7 @@ func (msg openMsg) apply(m Model) (Model, tea.Cmd) {
 		return m, nil
 	}
 	m.open, m.others = msg.own, msg.others
+	m = m.saidInto(msg.own)
 	m.turn.live = nil
 	if msg.err != nil {
 		return m.trouble(msg.err)

@@ -155,6 +155,21 @@ func (m Model) settled(id string) Model {
 	return m
 }
 
+// saidInto shows what waits in a run that rests. What the engine does not have yet
+// stays.
+func (m Model) saidInto(r *harness.Run) Model {
+	said := slices.DeleteFunc(slices.Clone(m.draft.said), func(s saying) bool { return !s.held && !s.flies })
+	if r != nil {
+		for _, s := range slices.Backward(r.Steers) {
+			if !slices.ContainsFunc(said, func(have saying) bool { return have.id == s.ID }) {
+				said = slices.Insert(said, 0, saying{id: s.ID, text: s.Message.Text()})
+			}
+		}
+	}
+	m.draft.said = said
+	return m
+}
+
 // heard follows what the run tells of a saying, also of those from elsewhere.
 func (m Model) heard(e harness.Event) Model {
 	waits := slices.ContainsFunc(m.draft.said, func(s saying) bool { return s.id == e.Steer })

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -158,7 +159,11 @@ func (a *answers) settle(id any) {
 	}
 }
 
-// wait returns when nothing is open any more, or ctx ends.
+// endsWithin bounds how long the end of the input waits for answers: the library
+// leaves some requests without one.
+const endsWithin = 10 * time.Second
+
+// wait returns when nothing is open any more, ctx ends, or it took too long.
 func (a *answers) wait(ctx context.Context) {
 	a.mu.Lock()
 	if len(a.open) == 0 {
@@ -170,8 +175,11 @@ func (a *answers) wait(ctx context.Context) {
 	}
 	none := a.none
 	a.mu.Unlock()
+	limit := time.NewTimer(endsWithin)
+	defer limit.Stop()
 	select {
 	case <-none:
+	case <-limit.C:
 	case <-ctx.Done():
 	}
 }

@@ -100,7 +100,7 @@ func wantedMCP(key []string) string {
 
 // reference is a variable of the environment in a value, with what stands for it
 // where it is not set.
-var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`) //nolint:gochecknoglobals // a table: the form of a reference
+var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)
 
 // refersOnly reports whether a value is nothing but one reference, and so no secret.
 func refersOnly(value string) bool { return reference.FindString(value) == value && value != "" }

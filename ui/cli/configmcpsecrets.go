@@ -79,23 +79,28 @@ func secretsOfServer(s mcp.Server) map[string]string {
 		}
 	}
 	secretsInArgs(s.Args, func(name, value string) { all[at+"args "+name] = value })
-	u, err := url.Parse(s.URL)
+	secretsInURL(s.URL, func(name, value string) { all[at+"url "+name] = value })
+	return all
+}
+
+// secretsInURL finds the parts of an address that are secrets.
+func secretsInURL(address string, found func(name, value string)) {
+	u, err := url.Parse(address)
 	if err != nil {
-		return all
+		return
 	}
 	for name, values := range u.Query() {
 		for _, v := range values {
 			if secretNamed(name) || tokenLike(v) {
-				all[at+"url "+name] = v
+				found(name, v)
 			}
 		}
 	}
 	for segment := range strings.SplitSeq(u.Path, "/") {
 		if tokenLike(segment) {
-			all[at+"url path"] = segment
+			found("path", segment)
 		}
 	}
-	return all
 }
 
 // secretsInArgs finds the values of options of a program that are secrets.

@@ -112,7 +112,7 @@ func foreignServers(path string, data []byte) ([]foreignServer, error) {
 }
 
 // odd are the characters that names of servers cannot have here.
-var odd = regexp.MustCompile(`[^A-Za-z0-9_-]+`) //nolint:gochecknoglobals // a table: what is odd
+var odd = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 // foreignOf reads one server.
 func foreignOf(name string, fields map[string]json.RawMessage) foreignServer {

@@ -85,6 +85,26 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": data, "usage": map[string]int{"prompt_tokens": len(body.Input)}})
 }
 
+// refuse has all calls but the first of all refused from now on, none if after is 0.
+func (s *service) refuse(after int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.after = after
+}
+
+// become gives vectors of so many numbers from now on.
+func (s *service) become(dims int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dims = dims
+}
+
+func (s *service) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
+}
+
 func (s *service) sent() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,7 +294,7 @@ func TestAnotherModelMeansThatAllIsMadeAnew(t *testing.T) {
 		t.Errorf("got %+v", st)
 	}
 	// Its vectors become longer: words go on, and the sentence says what to do.
-	w.service.dims = 300
+	w.service.become(300)
 	w.source = w.model("ollama/other")
 	w.finds("car")
 	w.say("garage", "one more")
@@ -292,7 +312,7 @@ func TestWhatWasMadeBeforeTheEndIsNotPaidAgain(t *testing.T) {
 	for n := range 200 {
 		w.say(harness.SessionID(fmt.Sprintf("s%d", n%7)), fmt.Sprintf("message number %d", n))
 	}
-	w.service.after = 3
+	w.service.refuse(3)
 	_, err := (&near.Indexer{Source: w.source, Store: w.vectors}).Update(t.Context())
 	if err == nil {
 		t.Fatal("nothing broke off")
@@ -302,7 +322,7 @@ func TestWhatWasMadeBeforeTheEndIsNotPaidAgain(t *testing.T) {
 	if st.Records == 0 || st.Missing == 0 {
 		t.Fatalf("got %+v", st)
 	}
-	w.service.after = 0
+	w.service.refuse(0)
 	w.vectors, w.source = w.db.Vectors(), w.model("ollama/meaning")
 	w.update()
 	times := map[string]int{}
@@ -347,17 +367,17 @@ func TestAFailureLeavesTheWordsAndIsNotRepeatedAtOnce(t *testing.T) {
 	w.say("words", "doctor appointment")
 	w.say("clinic", "physician recommends rest")
 	w.update()
-	w.service.after = 1
+	w.service.refuse(1)
 	for range 3 {
 		w.finds("doctor", "words/1")
 	}
-	if w.service.calls != 3 {
-		t.Errorf("it was asked %d times", w.service.calls)
+	if w.service.count() != 3 {
+		t.Errorf("it was asked %d times", w.service.count())
 	}
 	if err := w.source.Failed(); err == nil || !strings.Contains(err.Error(), "no such key") {
 		t.Errorf("it failed with %v", err)
 	}
-	w.service.after = 0
+	w.service.refuse(0)
 	later := time.Now().Add(time.Minute)
 	w.source.Now = func() time.Time { return later }
 	w.finds("doctor", "words/1", "clinic/1")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,12 +16,12 @@ import (
 // slow gives the vector of a question after a time.
 type slow struct {
 	takes time.Duration
-	asked int
+	asked atomic.Int32
 	err   error
 }
 
 func (s *slow) Embed(ctx context.Context, _ []string, _ embed.Purpose) (embed.Result, error) {
-	s.asked++
+	s.asked.Add(1)
 	select {
 	case <-time.After(s.takes):
 		return embed.Result{Vectors: [][]float32{{1}}}, s.err
@@ -51,11 +52,11 @@ func TestATurnDoesNotWaitForASlowModelAndHasItsVectorNextTime(t *testing.T) {
 		if v, err := s.Vector(t.Context(), " what  is it ", Patience); err != nil || len(v) != 1 || time.Since(start) != m.takes {
 			t.Errorf("got %v, %v after %s", v, err, time.Since(start))
 		}
-		if _, err := s.Vector(t.Context(), "what is it", 0); err != nil && m.asked != 1 {
-			t.Errorf("got %v; asked %d times", err, m.asked)
+		if _, err := s.Vector(t.Context(), "what is it", 0); err != nil && m.asked.Load() != 1 {
+			t.Errorf("got %v; asked %d times", err, m.asked.Load())
 		}
-		if m.asked != 1 {
-			t.Errorf("one question was asked %d times", m.asked)
+		if m.asked.Load() != 1 {
+			t.Errorf("one question was asked %d times", m.asked.Load())
 		}
 	})
 }
@@ -83,14 +84,14 @@ func TestFewCallsAreUnderWayAndAFailurePauses(t *testing.T) {
 				t.Error("there is a vector")
 			}
 		}
-		if m.asked != maxCalls {
-			t.Errorf("asked %d times", m.asked)
+		if m.asked.Load() != maxCalls {
+			t.Errorf("asked %d times", m.asked.Load())
 		}
 		time.Sleep(askFor)
 		synctest.Wait()
 		start := time.Now()
-		if _, err := s.Vector(t.Context(), "again", Patience); err == nil || m.asked != maxCalls || time.Since(start) != 0 {
-			t.Errorf("got %v after %s; asked %d times", err, time.Since(start), m.asked)
+		if _, err := s.Vector(t.Context(), "again", Patience); err == nil || m.asked.Load() != maxCalls || time.Since(start) != 0 {
+			t.Errorf("got %v after %s; asked %d times", err, time.Since(start), m.asked.Load())
 		}
 		time.Sleep(coolDown)
 		m.takes = 0

@@ -237,3 +237,18 @@ func TestInlineAStormOfSizesLeavesOneRegion(t *testing.T) {
 		}
 	})
 }
+
+func TestInlineACallThatWaitsIsWrittenOnceItRan(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Shell()
+		w.Model.Then(uitest.Calls("run_command", `{"command":"ls"}`), uitest.Says("listed"))
+		s := inline(t, w, "talk", 60, 24)
+		s.says("list").passes(2*time.Second, 100*time.Millisecond)
+		s.once("waits for approval").Wait(time.Second)
+		s.Press("y")
+		s.passes(3*time.Second, 50*time.Millisecond).once("tool  run_command", "listed")
+		if all := s.all(); strings.Contains(all, "no result") || strings.Contains(all, "waits for approval") {
+			t.Errorf("the call is not as it ended:\n%s", all)
+		}
+	})
+}

@@ -114,10 +114,16 @@ func (m Model) final(i int) bool {
 		return false
 	case it.retry:
 		return i+1 < len(m.pages.items) || !m.turn.active()
-	case msg == nil || msg.Role != harness.RoleAssistant || m.stage(it.rec.Run) == stageOver:
+	case msg == nil || msg.Role != harness.RoleAssistant:
+		return true
+	case !slices.ContainsFunc(msg.Calls(), func(c harness.ToolCall) bool { return m.results[c.ID] == nil }):
 		return true
 	}
-	return !slices.ContainsFunc(msg.Calls(), func(c harness.ToolCall) bool { return m.results[c.ID] == nil })
+	// A call without a result may get one as long as nothing else was said: who it
+	// waits for is not always known here.
+	return slices.ContainsFunc(m.pages.items[i+1:], func(next item) bool {
+		return next.rec.Message != nil && next.rec.Run != it.rec.Run
+	})
 }
 
 // remaining are the lines of an item without those that were given while it streamed.

@@ -252,3 +252,13 @@ func TestInlineACallThatWaitsIsWrittenOnceItRan(t *testing.T) {
 		}
 	})
 }
+
+func TestInlineAStoppedAnswerSaysSo(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(byBytes("", strings.Repeat("one line\n\n", 400), time.Millisecond))
+		s := inline(t, w, "talk", 60, 14)
+		s.says("talk").passes(time.Second, 50*time.Millisecond)
+		s.Press("esc", "esc")
+		s.passes(2*time.Second, 100*time.Millisecond).once("interrupted")
+	})
+}

@@ -58,7 +58,7 @@ func (m Model) Give() (Model, []string) {
 	}
 	i := from
 	for ; i < len(m.pages.items) && m.final(i); i++ {
-		out = append(out, m.remaining(d.lines(i), &out)...)
+		out = append(out, m.remaining(i, d.lines(i), &out)...)
 		m.given.items[m.pages.items[i].id], m.given.last = true, m.pages.items[i].id
 	}
 	if i == len(m.pages.items) {
@@ -126,8 +126,8 @@ func (m Model) final(i int) bool {
 	})
 }
 
-// remaining are the lines of an item without those that were given while it streamed.
-func (m *Model) remaining(lines []string, before *[]string) []string {
+// remaining are the lines of item i without those that were given while it streamed.
+func (m *Model) remaining(i int, lines []string, before *[]string) []string {
 	l := m.given.live
 	if !l.headed || len(lines) == 0 {
 		return lines
@@ -146,7 +146,22 @@ func (m *Model) remaining(lines []string, before *[]string) []string {
 		}
 		return lines
 	}
-	return lines[best:]
+	return append(lines[best:len(lines):len(lines)], m.afterwards(i)...)
+}
+
+// afterwards says below an answer that was given while it streamed what else stands
+// in its heading.
+func (m *Model) afterwards(i int) []string {
+	msg := m.pages.items[i].rec.Message
+	if msg == nil {
+		return nil
+	}
+	words := slices.DeleteFunc([]string{usedWords(msg.Used), string(msg.Mark)}, func(s string) bool { return s == "" })
+	if len(words) == 0 {
+		return nil
+	}
+	d := m.desk()
+	return d.quiet(strings.Join(words, " "+d.l.theme.Ornaments.Dot+" "))
 }
 
 // offBy is how far an end of some lines is from where it was, behind a heading.

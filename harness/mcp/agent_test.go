@@ -155,8 +155,9 @@ func TestAGrantEndsWhenTheToolIsAnother(t *testing.T) {
 	if v := judge(set); v.Permission != tool.Ask || !strings.Contains(v.Reason, "is not the one that was allowed") {
 		t.Errorf("the changed tool gives %+v", v)
 	}
-	if _, other := played(t, "plain", func(s *mcp.Server, _ *mcp.Options) { s.Args = []string{"another"} }); judge(other).Permission != tool.Ask {
-		t.Errorf("another server's tool gives %+v", judge(other))
+	_, other := played(t, "plain", func(s *mcp.Server, _ *mcp.Options) { s.Args = []string{"another"} })
+	if v := judge(other); v.Permission != tool.Ask || !strings.Contains(v.Reason, "or what is behind it has changed") {
+		t.Errorf("another server's tool gives %+v", v)
 	}
 }
 

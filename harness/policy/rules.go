@@ -182,7 +182,7 @@ func (j judged) allow(ctx context.Context, own Verdict) Verdict {
 	v := Verdict{Reason: own.Reason}
 	if ok, by := covers(append(sources, ended...), j.tool, j.place, j.touched); ok {
 		v.Reason = join("the tool "+j.tool.Name+" is not the one that was allowed with "+by+
-			": its description or its arguments have changed; look at it, and allow it again if that is right", v.Reason)
+			": "+otherwise(j.tool)+"; look at it, and allow it again if that is right", v.Reason)
 	}
 	if note != "" {
 		v.Reason = join(note, v.Reason)
@@ -192,6 +192,14 @@ func (j judged) allow(ctx context.Context, own Verdict) Verdict {
 	}
 	j.sources = sources
 	return j.ask(v, false)
+}
+
+// otherwise says what may make a tool another one than that of the same name before.
+func otherwise(t tool.Tool) string {
+	if t.Source != "" {
+		return "its description, its arguments or what is behind it has changed"
+	}
+	return "its description or its arguments have changed"
 }
 
 // counts reports whether a source may allow the call although the tool's Judge

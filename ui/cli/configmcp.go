@@ -121,14 +121,32 @@ func refer(value string, getenv func(string) string) (text, unset string) {
 	return text, unset
 }
 
+// anyAddress is an address with something that can be in the place of each reference:
+// the whole of it or its beginning, a host, a port or a part of its path.
+func anyAddress(address string) string {
+	if at := reference.FindStringIndex(address); at != nil && at[0] == 0 {
+		begin := "http://1"
+		if strings.HasPrefix(address[at[1]:], "://") {
+			begin = "http"
+		}
+		address = begin + address[at[1]:]
+	}
+	return reference.ReplaceAllString(address, "1")
+}
+
 // checkMCP refuses servers that cannot be, by the lines where they are.
 func (f file) checkMCP(path string, data []byte) error {
 	if f.MCP == nil {
 		return nil
 	}
 	var all []error
+	names := map[string]string{}
 	for _, name := range sortedKeys(f.MCP.Servers) {
 		key, text := f.MCP.Servers[name].wrong(name)
+		if same, ok := names[strings.ToLower(name)]; ok && text == "" {
+			text = fmt.Sprintf("there is %s, too, and the names of two servers must differ in more than capitals", same)
+		}
+		names[strings.ToLower(name)] = name
 		if text == "" {
 			continue
 		}
@@ -167,7 +185,7 @@ func (t mcpServerTable) wrong(name string) (key, text string) {
 		}
 	}
 	plain := t.server(name)
-	plain.URL = reference.ReplaceAllString(t.URL, "x")
+	plain.URL = anyAddress(t.URL)
 	if err := mcp.Check(plain); err != nil {
 		_, why, _ := strings.Cut(err.Error(), mcp.ErrConfig.Error()+": ")
 		return "", why
@@ -226,7 +244,7 @@ func (t mcpServerTable) settle(s Streams, name, file string) MCPServer {
 		out.Fault = fmt.Sprintf("MCP server %s is not used: its secrets are in %s, which others can read; run: chmod 600 %s", name, file, file)
 	}
 	if out.Fault != "" { // as written: it is shown, and never connected to
-		out.URL, out.Env, out.Headers = reference.ReplaceAllString(t.URL, "unset"), t.Env, t.Headers
+		out.URL, out.Env, out.Headers = anyAddress(t.URL), t.Env, t.Headers
 	}
 	return out
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"cairn/harness/mcp"
 )
 
 const twoServers = `# mine
@@ -132,6 +134,7 @@ func TestServersThatCannotBeAreToldByLine(t *testing.T) {
 		"a value":    {"[mcp.servers.x]\ncommand = \"a\"\n[mcp.servers.x.env]\nA = 3\n", `:4: "mcp.servers.x.env.A" must be a text in quotes`},
 		"a name":     {"[mcp.servers.\"my server\"]\ncommand = \"a\"\n", `:1: "mcp.servers.my server": a name has 1 to 32 characters`},
 		"an address": {"[mcp.servers.x]\nurl = \"ftp://h\"\n", `:1: "mcp.servers.x": its url must begin with http:// or https://`},
+		"capitals":   {"[mcp.servers.X]\ncommand = \"a\"\n[mcp.servers.x]\ncommand = \"a\"\n", `:3: "mcp.servers.x": there is X, too`},
 		"a pattern":  {"[mcp.servers.x]\ncommand = \"a\"\ntools = [\"[\"]\n", `is no pattern`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,6 +148,44 @@ func TestServersThatCannotBeAreToldByLine(t *testing.T) {
 				t.Errorf("it names no line: %v", err)
 			}
 		})
+	}
+}
+
+func TestAddressesMayReferAnywhere(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"${WHOLE}":                   "https://mcp.example.com/mcp",
+		"${BASE:-https://h.test}/v1": "https://h.test/v1",
+		"${SCHEME}://h/mcp":          "https://h/mcp",
+		"http://localhost:${PORT}/x": "http://localhost:8080/x",
+		"https://${HOST}/${TENANT}":  "https://example.org/acme",
+		"https://h/mcp?a=${TENANT}":  "https://h/mcp?a=acme",
+	} {
+		written := "[mcp.servers.x]\nurl = \"" + address + "\"\n"
+		set := map[string]string{"WHOLE": "https://mcp.example.com/mcp", "SCHEME": "https", "PORT": "8080", "HOST": "example.org", "TENANT": "acme"}
+		c, err := loadConfig(home(t, written, "", set), "", nil, nil)
+		if err != nil {
+			t.Errorf("%s: %v", address, err)
+			continue
+		}
+		if s := c.MCP[0]; s.Fault != "" || s.URL != want {
+			t.Errorf("%s is %s, with the fault %q", address, s.URL, s.Fault)
+		}
+		c, err = loadConfig(home(t, written, "", nil), "", nil, nil)
+		if err != nil {
+			t.Errorf("%s without variables: %v", address, err)
+			continue
+		}
+		if err := mcp.Check(c.MCP[0].Server); err != nil { // one that fails is listed with the others
+			t.Errorf("%s without variables: %v", address, err)
+		}
+	}
+	c, err := loadConfig(home(t, "[mcp.servers.x]\nurl = \"${U}\"\n", "", map[string]string{"U": "https://ada:s3cret@h"}), "", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := c.MCP[0]; !strings.Contains(s.Fault, "holds a user or a password") || strings.Contains(s.Fault+s.URL, "s3cret") {
+		t.Errorf("an address with a password is %s: %s", s.URL, s.Fault)
 	}
 }
 

@@ -167,7 +167,7 @@ func (t mcpServerTable) literal() []string {
 		}
 		*values = kept
 	}
-	plain.URL = reference.ReplaceAllString(plain.URL, "x")
+	plain.URL = anyAddress(plain.URL)
 	for name := range secretsOfServer(plain) {
 		all = append(all, strings.TrimPrefix(name, keyMCP+".servers.x."))
 	}

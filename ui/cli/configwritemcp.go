@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -116,6 +117,9 @@ func (a *app) writeServers(ctx context.Context, edit func(data []byte) ([]byte, 
 		return path, false, err
 	}
 	edited, err := edit(old)
+	if c := (*ConfigError)(nil); errors.As(err, &c) {
+		c.File = path
+	}
 	if err != nil || bytes.Equal(old, edited) {
 		return path, false, err
 	}

@@ -47,8 +47,10 @@ func (a *app) mcpAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, ok := c.server(args[0]); ok {
-			return usage("there is an MCP server %s already; take it out with: cairn mcp remove %s", args[0], args[0])
+		for _, s := range c.MCP {
+			if strings.EqualFold(s.Name, args[0]) {
+				return usage("there is an MCP server %s already; take it out with: cairn mcp remove %s", s.Name, s.Name)
+			}
 		}
 		file, tightened, err := a.writeServers(ctx, func(data []byte) ([]byte, error) { return addServer(data, args[0], t), nil })
 		if err != nil {
@@ -133,12 +135,23 @@ func with(m map[string]string, k, v string) map[string]string {
 
 // tellSecrets says where secrets of a server stand now, and where they would be better.
 func (a *app) tellSecrets(name, file string, t mcpServerTable, tightened bool) {
-	secrets := t.literal()
-	if len(secrets) == 0 {
-		return
+	var secrets, given []string // the second are arguments
+	for _, s := range slices.Sorted(slices.Values(t.literal())) {
+		if strings.HasPrefix(s, "args ") {
+			given = append(given, s)
+		} else {
+			secrets = append(secrets, s)
+		}
 	}
-	slices.Sort(secrets)
-	a.notice("the secrets of %s stand in %s now (%s); '${NAME}' for a variable of the environment keeps them out of it", name, file, strings.Join(secrets, ", "))
+	if len(secrets) > 0 {
+		a.notice("the secrets of %s stand in %s now (%s); '${NAME}' for a variable of the environment keeps them out of it", name, file, strings.Join(secrets, ", "))
+	}
+	switch {
+	case reference.MatchString(strings.Join(t.Args, " ")):
+		a.notice("%s is given its arguments as they are: ${NAME} is filled in in env, headers and url alone", name)
+	case len(given) > 0:
+		a.notice("the secrets of %s stand in %s now (%s), and whoever lists the programs of this machine sees them; if it takes them from its environment, give them with --env", name, file, strings.Join(given, ", "))
+	}
 	if tightened {
 		a.notice("others could read %s; it is yours alone now", file)
 	}

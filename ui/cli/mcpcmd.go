@@ -14,7 +14,7 @@ func (a *app) mcpCommand() *cobra.Command {
 }
 
 // oneServer is what names a server in an argument.
-const oneServer = "the name of an MCP server; see: cairn mcp list"
+const oneServer = "the name of an MCP server, as cairn mcp list has it"
 
 // mcpServer finds a server of the configuration by its name.
 func (a *app) mcpServer(name string) (MCPServer, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +40,8 @@ func (a *app) mcpImport() *cobra.Command {
 				return err
 			}
 			for i, s := range found {
-				if _, ok := c.server(s.Name); ok && s.Why == "" {
+				same := func(mine MCPServer) bool { return strings.EqualFold(mine.Name, s.Name) }
+				if s.Why == "" && slices.ContainsFunc(c.MCP, same) {
 					found[i].Why = "a server of this name is configured already"
 				}
 			}
@@ -85,10 +87,14 @@ type foreignServer struct {
 // names.
 func foreignServers(path string, data []byte) ([]foreignServer, error) {
 	var f struct {
-		MCPServers map[string]map[string]json.RawMessage `json:"mcpServers"`
-		Servers    map[string]map[string]json.RawMessage `json:"servers"`
+		MCPServers map[string]json.RawMessage `json:"mcpServers"`
+		Servers    map[string]json.RawMessage `json:"servers"`
 	}
 	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), &f); err != nil {
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &kind) {
+			return nil, usage("%s has no MCP servers as other clients write them: below \"mcpServers\" or \"servers\" there must be an object, not a JSON %s", path, kind.Value)
+		}
 		return nil, usage("%s is no JSON file with MCP servers: %w", path, err)
 	}
 	all := f.MCPServers
@@ -102,10 +108,11 @@ func foreignServers(path string, data []byte) ([]foreignServer, error) {
 	taken := map[string]bool{}
 	for _, name := range sortedKeys(all) {
 		s := foreignOf(name, all[name])
-		if taken[s.Name] && s.Why == "" {
+		if same := strings.ToLower(s.Name); s.Why == "" && taken[same] {
 			s.Why = "another one has that name here"
+		} else if s.Why == "" {
+			taken[same] = true
 		}
-		taken[s.Name] = true
 		list = append(list, s)
 	}
 	return list, nil
@@ -115,11 +122,19 @@ func foreignServers(path string, data []byte) ([]foreignServer, error) {
 var odd = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 // foreignOf reads one server.
-func foreignOf(name string, fields map[string]json.RawMessage) foreignServer {
-	s := foreignServer{Name: strings.Trim(odd.ReplaceAllString(name, "-"), "-_0123456789")}
+func foreignOf(name string, raw json.RawMessage) foreignServer {
+	s := foreignServer{Name: name}
+	if odd.MatchString(name) {
+		s.Name = strings.TrimRight(odd.ReplaceAllString(name, "-"), "-")
+	}
+	s.Name = strings.TrimLeft(s.Name, "-_0123456789")
 	s.Name = s.Name[:min(len(s.Name), 32)]
 	if s.Name != name {
 		s.Was = name
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		s.Why = "it is no JSON object"
 	}
 	kind := ""
 	for _, key := range sortedKeys(fields) {

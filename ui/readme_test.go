@@ -33,7 +33,8 @@ func TestTheReadmeListsTheLiveKeys(t *testing.T) {
 	}
 	live := "\n" + keyTable("Chat", chat.Actions()) + keyTable("Marked text", ui.MouseActions()) + keyTable("Reading", chat.SelectActions()) + keyTable("Sessions", picker.Actions()) + keyTable("Memory", browser.Model{}.Bindings()) +
 		keyTable("Runs", runs.Actions()) + keyTable("Palette", overlay.PaletteActions()) + keyTable("Models", overlay.ModelsActions()) + keyTable("Themes", overlay.ThemeActions()) + keyTable("Permissions", overlay.PermissionActions()) + keyTable("Usage", overlay.UsageActions()) +
-		keyTable("Context", overlay.ContextActions()) + keyTable("Image", overlay.ImageActions()) + keyTable("Pager", overlay.PagerActions()) + keyTable("Welcome", overlay.WelcomeActions())
+		keyTable("Context", overlay.ContextActions()) + keyTable("Image", overlay.ImageActions()) + keyTable("Pager", overlay.PagerActions()) + keyTable("MCP servers", overlay.ServersActions()) + keyTable("Form", overlay.FormActions()) +
+		keyTable("Welcome", overlay.WelcomeActions())
 	switch {
 	case listed == live:
 	case !*update:

@@ -444,9 +444,9 @@ func (f Form) answered(a harness.ServerAnswer, then Intent) (Form, tea.Cmd, Inte
 	}, then
 }
 
-// FormActions are all keys of forms.
+// FormActions are all keys of forms, as one with fields has them.
 func FormActions() []render.Binding {
-	return Form{}.Bindings()
+	return Form{fields: make([]formField, 1)}.Bindings()
 }
 
 // address is what an address says of where it leads, the whole of it on the lines

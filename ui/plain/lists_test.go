@@ -65,7 +65,7 @@ func TestSessionsAreANumberedList(t *testing.T) {
 			"2 tag drinks #hot", "its tags are now: #drinks #hot",
 			"9", "type one from 1 to 3",
 			"2 eat", `"eat" is nothing that can be done here`,
-			"3 delete", "it is open here: open another chat first",
+			"1 delete", "it is open here: open another chat first",
 			"2 delete", "deleted \"Green tea\"; undo brings it back",
 			"undo", "\"Green tea\" is back",
 			"find ship", "1 session with \"ship\"",

@@ -2,6 +2,7 @@ package parts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -13,6 +14,11 @@ import (
 // openPatience bounds how long an engine is waited for, retryAfter how long one
 // that could not be opened is not tried again: a list of runs asks for each.
 const openPatience, retryAfter = 5 * time.Second, 2 * time.Second
+
+var (
+	_ run.Steerable = (*lazy)(nil)
+	_ run.Steerable = tabled{}
+)
 
 // lazy is a backend that is opened when it is first used: a start must not wait
 // for a server, nor fail without one.
@@ -184,6 +190,23 @@ func (l *lazy) Prune(ctx context.Context, p run.Prune) (int, error) {
 		return 0, err
 	}
 	return b.Prune(ctx, p)
+}
+
+// Steer implements [run.Steerable].
+func (l *lazy) Steer(ctx context.Context, id harness.RunID, e run.Entry) error {
+	b, err := l.get(ctx)
+	if err != nil {
+		return err
+	}
+	return steer(ctx, b, id, e)
+}
+
+// steer says something into a run of a backend behind another one.
+func steer(ctx context.Context, b run.Backend, id harness.RunID, e run.Entry) error {
+	if s, ok := b.(run.Steerable); ok {
+		return s.Steer(ctx, id, e)
+	}
+	return errors.ErrUnsupported
 }
 
 // Close closes what was opened.

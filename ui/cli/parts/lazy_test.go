@@ -3,6 +3,7 @@ package parts
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,6 +43,36 @@ func TestAnEngineIsOpenedOnceAndOnlyWhenItIsAsked(t *testing.T) {
 	}
 	if _, err := l.Get(t.Context(), "r"); !errors.Is(err, harness.ErrClosed) {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+// hearing is a backend whose runs can be steered.
+type hearing struct {
+	quiet
+	heard *[]string
+}
+
+func (h hearing) Steer(_ context.Context, id harness.RunID, e run.Entry) error {
+	*h.heard = append(*h.heard, string(id)+" "+e.Kind)
+	return nil
+}
+
+func TestARunIsSteeredThroughAllThatIsInFrontOfItsEngine(t *testing.T) {
+	t.Parallel()
+	var heard []string
+	behind := func(b run.Backend) *lazy {
+		return &lazy{name: "sqlite:/runs.db", now: time.Now, open: func(context.Context) (run.Backend, error) { return b, nil }}
+	}
+	for range 2 {
+		if err := behind(tabled{Backend: hearing{heard: &heard}}).Steer(t.Context(), "r", run.Entry{Kind: "steered"}); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(heard, []string{"r steered", "r steered"}) {
+		t.Errorf("it heard %q", heard)
+	}
+	if err := behind(tabled{Backend: quiet{}}).Steer(t.Context(), "r", run.Entry{}); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("one that cannot be steered gives %v", err)
 	}
 }
 

@@ -87,6 +87,11 @@ func (t tabled) Wrest(ctx context.Context, id harness.RunID) error {
 	return fmt.Errorf("take run %s from its driver: %w", id, errors.ErrUnsupported)
 }
 
+// Steer implements [run.Steerable].
+func (t tabled) Steer(ctx context.Context, id harness.RunID, e run.Entry) error {
+	return steer(ctx, t.Backend, id, e)
+}
+
 // Worker returns what drives the runs that others leave in the engine of a setup.
 // spare is what calls for runs of other stores than w's are held against.
 func (p *Start) Worker(ctx context.Context, setup cli.Setup, w cli.WorkerSetup, natives []Native, spare Native) (cli.Worker, error) {

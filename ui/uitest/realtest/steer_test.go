@@ -61,9 +61,19 @@ func (s *service) behind(t *testing.T, words string) (result, said string) {
 // in its window, and more by a command from outside. The command runs to its end.
 func TestWhatIsSaidWhileACommandRunsComesRightBehindItsResult(t *testing.T) {
 	t.Parallel()
+	for _, engine := range []string{"bbolt", "sqlite:runs.db"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			saidMeanwhile(t, engine)
+		})
+	}
+}
+
+func saidMeanwhile(t *testing.T, engine string) {
+	t.Helper()
 	s := newService(t, heldCall())
 	h := keyed(t, s.URL)
-	w := h.open("-s", "work", "--yolo")
+	w := h.open("-s", "work", "--yolo", "--engine", engine)
 	w.shows("> write a message")
 	w.send("make it" + enter)
 	h.written("pid")

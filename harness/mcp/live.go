@@ -42,6 +42,9 @@ type live struct {
 	// reports are those of the calls under way, by their token.
 	reports map[string]func(harness.Progress)
 	calls   atomic.Int64
+	// logged counts what of the server's words went into the log, waiting the
+	// questions that are put to the person.
+	logged, waiting atomic.Int64
 	// busy counts what is asked of the server; its questions are for that, and end
 	// when nothing is asked of it any more.
 	busy     int
@@ -95,8 +98,12 @@ func (l *link) open(ctx context.Context, version string) (*live, error) {
 	done := make(chan result, 1)
 	// The library heeds no context everywhere; nobody waits for it longer than this.
 	go func() {
-		session, err := v.client().Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
-		done <- result{session, err}
+		var r result
+		r.err = unbroken(func() (err error) {
+			r.session, err = v.client().Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
+			return err
+		})
+		done <- r
 	}()
 	var session *sdk.ClientSession
 	heard := false
@@ -194,7 +201,7 @@ func (v *live) client() *sdk.Client {
 		},
 		// Servers of today say in this way what is wrong with them.
 		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { //nolint:staticcheck // see above
-			v.l.m.log(slog.LevelInfo, v.l.c.Name, v.l.clean(line(fmt.Sprint(r.Params.Data))), slog.String("from", "log"))
+			v.logs(slog.LevelInfo, line(fmt.Sprint(r.Params.Data)), slog.String("from", "log"))
 		},
 	}
 	if v.l.m.o.Interactive {
@@ -203,7 +210,9 @@ func (v *live) client() *sdk.Client {
 			return v.elicit(ctx, r.Params), nil
 		}
 	}
-	return sdk.NewClient(&sdk.Implementation{Name: v.l.m.o.Name, Version: v.l.m.o.Version}, o)
+	c := sdk.NewClient(&sdk.Implementation{Name: v.l.m.o.Name, Version: v.l.m.o.Version}, o)
+	c.AddReceivingMiddleware(v.guarded)
+	return c
 }
 
 // tell notes that a list of the server changed.
@@ -293,7 +302,7 @@ func (v *live) do(ctx context.Context, ask func(ctx context.Context) error) erro
 	v.begin()
 	defer v.finish()
 	done := make(chan error, 1)
-	go func() { done <- ask(ctx) }()
+	go func() { done <- unbroken(func() error { return ask(ctx) }) }()
 	select {
 	case err := <-done:
 		return v.cause(ctx, err)

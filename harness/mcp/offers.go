@@ -101,7 +101,7 @@ func (v *live) passing(list string, err error) error {
 	if !answered(err) {
 		return err
 	}
-	v.l.m.log(slog.LevelWarn, v.l.c.Name, "its "+list+" cannot be listed: "+v.l.explain(err))
+	v.logs(slog.LevelWarn, "its "+list+" cannot be listed: "+v.l.explain(err))
 	return nil
 }
 
@@ -275,7 +275,7 @@ func (v *live) update() {
 			continue
 		}
 		if err := v.refresh(ctx, kind, &o); err != nil {
-			l.m.log(slog.LevelWarn, l.c.Name, "its lists cannot be read again: "+l.explain(err))
+			v.logs(slog.LevelWarn, "its lists cannot be read again: "+l.explain(err))
 			return
 		}
 	}

@@ -41,17 +41,23 @@ func (v *live) elicit(ctx context.Context, p *sdk.ElicitParams) *sdk.ElicitResul
 	if p.URL != "" || p.Mode == "url" {
 		at, err := url.Parse(p.URL)
 		if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" || at.User != nil || words(p.URL, maxWords) != p.URL {
-			v.l.m.log(slog.LevelWarn, v.l.c.Name, "asks to visit what is no address of the web: "+line(p.URL))
+			v.logs(slog.LevelWarn, "asks to visit what is no address of the web: "+line(p.URL))
 			return &sdk.ElicitResult{Action: string(harness.AnswerDecline)}
 		}
 		q.URL = p.URL
 	} else {
 		var err error
 		if q.Fields, schema, err = fields(p.RequestedSchema); err != nil {
-			v.l.m.log(slog.LevelWarn, v.l.c.Name, "asks what cannot be asked: "+line(err.Error()))
+			v.logs(slog.LevelWarn, "asks what cannot be asked: "+line(err.Error()))
 			return &sdk.ElicitResult{Action: string(harness.AnswerDecline)}
 		}
 	}
+	done, ok := v.waits()
+	if !ok {
+		v.logs(slog.LevelWarn, "asks more at once than a person can answer")
+		return cancelled
+	}
+	defer done()
 	a, ok := v.put(ctx, q)
 	if !ok {
 		return cancelled
@@ -69,7 +75,7 @@ func (v *live) elicit(ctx context.Context, p *sdk.ElicitParams) *sdk.ElicitResul
 	}
 	if out.Content = content(a.Values, q.Fields); schema != nil {
 		if err := schema.Validate(out.Content); err != nil {
-			v.l.m.log(slog.LevelWarn, v.l.c.Name, "an answer is not what was asked for: "+line(err.Error()))
+			v.logs(slog.LevelWarn, "an answer is not what was asked for: "+line(err.Error()))
 			return cancelled
 		}
 	}
@@ -159,6 +165,9 @@ func fields(schema any) ([]harness.ServerField, *jsonschema.Resolved, error) {
 	raw, err := json.Marshal(schema)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the question: %w", err)
+	}
+	if err := askable(raw); err != nil {
+		return nil, nil, err
 	}
 	var s struct {
 		Properties map[string]property `json:"properties"`

@@ -184,6 +184,22 @@ func (p *player) call(r request) {
 	_ = json.Unmarshal(r.Params.Arguments, &in)
 	verb, rest, _ := strings.Cut(in.Text, " ")
 	switch verb {
+	case "weird":
+		p.write("%s\n", strings.Join(weird(), "\n"))
+		p.text(r.ID, "was weird")
+	case "ask":
+		p.ask(77, rest)
+		p.text(r.ID, p.heard(1))
+	case "flood":
+		for i := range 100 {
+			p.ask(1000+i, `{"type":"object","properties":{"a":{"type":"string"}}}`)
+		}
+		p.text(r.ID, fmt.Sprint("answered ", strings.Count(p.heard(96), `"cancel"`)))
+	case "talk":
+		for range 5000 {
+			p.notify("notifications/message", `{"level":"error","data":"talking"}`)
+		}
+		p.text(r.ID, "talked")
 	case "env":
 		p.text(r.ID, strings.Join(os.Environ(), "\n"))
 	case "exit":
@@ -230,6 +246,24 @@ func (p *player) call(r request) {
 	default:
 		p.text(r.ID, "you said "+in.Text)
 	}
+}
+
+// ask asks the person something.
+func (p *player) ask(id int, schema string) {
+	p.write(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"Well?","requestedSchema":%s}}`+"\n", id, schema)
+}
+
+// heard are the next lines that came.
+func (p *player) heard(n int) string {
+	var all strings.Builder
+	for range n {
+		text, err := p.in.ReadString('\n')
+		if err != nil {
+			os.Exit(4)
+		}
+		all.WriteString(text)
+	}
+	return all.String()
 }
 
 // number reads the number of a process from a file.

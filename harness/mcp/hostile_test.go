@@ -1,0 +1,158 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"cairn/harness"
+	"cairn/harness/mcp"
+)
+
+// weird are requests and notifications with params that nothing says how to read.
+func weird() (all []string) {
+	params := []string{
+		``, `null`, `{}`, `[]`, `"x"`, `7`, `{"message":null}`, `{"message":"m","requestedSchema":null}`, `{"message":"m","requestedSchema":{}}`,
+		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":null}}}`,
+		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","enum":null,"default":{}}}}}`,
+		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","pattern":"("}}}}`,
+		`{"message":"m","requestedSchema":[]}`, `{"mode":"url","message":"m"}`, `{"mode":"url","message":"m","url":"javascript:x"}`,
+		`{"progressToken":null,"progress":null}`, `{"progressToken":{},"progress":1}`, `{"progressToken":"call-1","progress":1e400}`,
+		`{"level":null,"data":null}`, `{"requestId":null}`, `{"requestId":{}}`, `{"uri":null}`,
+	}
+	id := 1000
+	for _, method := range []string{
+		"ping", "elicitation/create", "sampling/createMessage", "roots/list", "notifications/progress", "notifications/message", "notifications/tools/list_changed",
+		"notifications/cancelled", "notifications/resources/updated", "notifications/elicitation/complete", "nope", "notifications/nope", "initialize", "server/discover",
+	} {
+		for _, p := range params {
+			if p != "" {
+				p = `,"params":` + p
+			}
+			id++
+			all = append(all, fmt.Sprintf(`{"jsonrpc":"2.0","method":%q%s}`, method, p), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q%s}`, id, method, p))
+		}
+	}
+	return append(all, `{"jsonrpc":"2.0","id":99999,"result":{}}`, `{"jsonrpc":"2.0","id":99999,"result":null}`, `{"jsonrpc":"2.0","method":"","id":4}`)
+}
+
+// answers gives all questions the same answer until ctx ends.
+func answers(ctx context.Context, m *mcp.Manager, with harness.ServerAnswer) {
+	for {
+		select {
+		case q := <-m.Questions():
+			q.Answer(with)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func accepted() harness.ServerAnswer {
+	return harness.ServerAnswer{Action: harness.AnswerAccept, Values: map[string]any{"a": "x"}}
+}
+
+func TestNoMessageOfAServerEndsTheProgram(t *testing.T) {
+	t.Parallel()
+	t.Run("of a program", func(t *testing.T) {
+		t.Parallel()
+		m, set := played(t, "plain", func(_ *mcp.Server, o *mcp.Options) { o.Interactive = true })
+		ready(t, m)
+		go answers(t.Context(), m, accepted())
+		works(t, set, "s_do", said("weird"), "was weird")
+		works(t, set, "s_do", said("hello"), "you said hello")
+		ready(t, m)
+	})
+	t.Run("over HTTP", func(t *testing.T) {
+		t.Parallel()
+		h := httptest.NewServer(http.HandlerFunc(weirdly))
+		t.Cleanup(func() { h.CloseClientConnections(); h.Close() })
+		o := at(h.URL)
+		o.Interactive = true
+		m, set := managed(t, o)
+		ready(t, m)
+		go answers(t.Context(), m, accepted())
+		for range 2 {
+			works(t, set, "s_do", "{}", "done")
+		}
+		ready(t, m)
+	})
+}
+
+// weirdly is a server that sends all that is weird before it answers a call.
+func weirdly(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	var q request
+	if body, err := io.ReadAll(r.Body); err != nil || json.Unmarshal(body, &q) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	result := func(text string) string { return fmt.Sprintf(`{"result":%s,"jsonrpc":"2.0","id":%s}`, text, q.ID) }
+	w.Header().Set("Content-Type", "application/json")
+	switch q.Method {
+	case "initialize":
+		_, _ = io.WriteString(w, result(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"x","version":"1"}}`))
+	case "tools/list":
+		_, _ = io.WriteString(w, result(`{"tools":`+oneTool+`}`))
+	case "tools/call":
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, text := range append(weird(), result(`{"content":[{"type":"text","text":"done"}]}`)) {
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", text)
+		}
+	default:
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+func TestAQuestionThatWouldNeverEndIsNotPut(t *testing.T) {
+	t.Parallel()
+	for name, schema := range map[string]string{
+		"itself":          `{"type":"object","allOf":[{"$ref":"#"}],"properties":{"a":{"type":"string"}}}`,
+		"itself in turns": `{"type":"object","$defs":{"x":{"$ref":"#/$defs/y"},"y":{"$ref":"#/$defs/x"}},"anyOf":[{"$ref":"#/$defs/x"}],"properties":{"a":{"type":"string"}}}`,
+		"somewhere else":  `{"type":"object","properties":{"a":{"$ref":"https://example.com/x.json"}}}`,
+		"no end of it":    `{"type":"object","properties":{"a":{"type":"string","default":"` + strings.Repeat("x", 70_000) + `"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, set := played(t, "plain", func(_ *mcp.Server, o *mcp.Options) { o.Interactive = true })
+			ready(t, m)
+			go answers(t.Context(), m, accepted())
+			r := call(t.Context(), set, "s_do", said("ask "+schema), nil)
+			if strings.Contains(r.Text, `"accept"`) || !strings.Contains(r.Text, `"id":77`) {
+				t.Errorf("the server got %.300s", r.Text)
+			}
+		})
+	}
+}
+
+func TestAFloodOfQuestionsIsNotPutToAnybody(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "plain", func(_ *mcp.Server, o *mcp.Options) { o.Interactive = true })
+	ready(t, m)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	// Nobody answers, and still all but a few of them are answered.
+	if r := call(ctx, set, "s_do", said("flood"), nil); r.Failed || !strings.Contains(r.Text, "answered 96") {
+		t.Errorf("the server says %.300s", r.Text)
+	}
+}
+
+func TestAServerThatTalksToTheLogDoesNotFillIt(t *testing.T) {
+	t.Parallel()
+	var j journal
+	m, set := played(t, "plain", func(_ *mcp.Server, o *mcp.Options) { o.Log = j.log() })
+	ready(t, m)
+	works(t, set, "s_do", said("talk"), "talked")
+	if n := strings.Count(j.String(), "talking"); n == 0 || n > 600 {
+		t.Errorf("%d lines of the server are in the log", n)
+	}
+}

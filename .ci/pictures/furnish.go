@@ -44,7 +44,7 @@ func furnish(ctx context.Context, binary, dir string, env []string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "importer"), 0o755); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"importer/row.go": source, "importer/row_test.go": "package importer\n", "README.md": "# Invoices\n"} {
+	for name, text := range map[string]string{"importer/row.go": source, "importer/row_test.go": "package importer\n", "README.md": "# Invoices\n", "chart.png": string(chart())} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return err
 		}
@@ -74,11 +74,19 @@ func furnish(ctx context.Context, binary, dir string, env []string) error {
 		{"", []string{"permissions", "allow", "run_command(go vet)"}},
 		{"", []string{"permissions", "allow", "write_file(docs/**)"}},
 	} {
-		cmd := exec.CommandContext(ctx, binary, c.args...)
-		cmd.Env, cmd.Dir, cmd.Stdin = env, dir, strings.NewReader(c.in)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("cairn %s: %w: %s", strings.Join(c.args, " "), err, out)
+		if err := command(ctx, binary, dir, env, c.in, c.args...); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// command runs a command of cairn in a home.
+func command(ctx context.Context, binary, dir string, env []string, in string, args ...string) error {
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env, cmd.Dir, cmd.Stdin = env, dir, strings.NewReader(in)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cairn %s: %w: %s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -102,6 +103,14 @@ func (s scene) draw(ctx context.Context, binary, dir, url string, l look) error 
 	}
 	env = append(env, s.env...)
 	where := filepath.Join(home, project)
+	for _, args := range s.set {
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "URL", url)
+		}
+		if err := command(ctx, binary, where, env, "", args...); err != nil {
+			return err
+		}
+	}
 	if s.worker != "" {
 		cmd := exec.CommandContext(ctx, binary, "worker", "--engine", s.worker)
 		cmd.Env, cmd.Dir = env, where
@@ -118,7 +127,7 @@ func (s scene) draw(ctx context.Context, binary, dir, url string, l look) error 
 	}
 	var drawn []byte
 	for _, a := range append(slices.Clone(s.before), act{s.args, s.steps}) {
-		t, err := open(ctx, binary, where, env, a.args, s.width, s.height, l)
+		t, err := open(ctx, binary, where, env, a.args, s.width, s.height, l, s.above)
 		if err != nil {
 			return err
 		}

@@ -66,6 +66,8 @@ func replies() []struct {
 		{"moved to Bremen", reply{text: "Noted: Bremen, and table tests from now on.\n"}, reply{}},
 		{"Be brief", reply{text: "In brief: a blank VAT id is taken for an error, and outside the EU it is none.\n"}, reply{}},
 		{"slowly", reply{text: answer, slow: true}, reply{}},
+		{"Open a ticket", reply{tool: "tickets_create_ticket", arguments: `{"title":"Rows with a blank VAT id are dropped","text":"Look at the country before the blank check."}`}, reply{text: "Ticket 4712 is open."}},
+		{"chart.png", reply{text: "In March twice as many rows were dropped as in any other month.\n"}, reply{}},
 		{"importer", reply{text: answer}, reply{}},
 		{"", reply{text: "Gladly.\n"}, reply{}},
 	}
@@ -125,6 +127,7 @@ func facts(said string) string {
 // models is a model server: it answers as the last message of the person asks.
 func models() http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("/mcp", tickets())
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var q asking

@@ -7,11 +7,13 @@ import "slices"
 type scene struct {
 	name, title   string
 	args, steps   []string
-	before        []act    // played first, each until it is killed
-	env           []string // besides that of all
-	worker        string   // an engine that a worker drives meanwhile
-	fresh         bool     // in a home in which nothing is
-	width, height int      // if not those of all
+	before        []act      // played first, each until it is killed
+	set           [][]string // commands of cairn before all; URL in them is that of the model server
+	above         string     // what the terminal shows already
+	env           []string   // besides that of all
+	worker        string     // an engine that a worker drives meanwhile
+	fresh         bool       // in a home in which nothing is
+	width, height int        // if not those of all
 }
 
 // act is a start of cairn that ends with kill -9.
@@ -41,13 +43,24 @@ func asked(text string, more ...string) []string {
 	return append([]string{ready, text, "<enter>"}, more...)
 }
 
+// servers are MCP servers: one that is reached, one that is off, one that is not there.
+func servers() [][]string {
+	return [][]string{
+		{"mcp", "add", "tickets", "URL/mcp"},
+		{"mcp", "add", "files", "--off", "--", "npx", "-y", "@modelcontextprotocol/server-filesystem", "papers"},
+		{"mcp", "add", "calendar", "--", "calendar-mcp"},
+	}
+}
+
 func chatScenes() []scene {
 	cut := []act{{work(), asked("Tell me slowly about the importer", "?ErrBadRow")}}
+	shown := []string{"CAIRN_IMAGES=kitty"}
 	earlier := []act{{[]string{"-s", "notes"}, asked("Does the importer keep rows of credit notes?", answered)}, {[]string{"-s", "tests"}, asked("Be brief: how is one row tested?", "?In brief")}}
 	return []scene{
 		{name: "chat", title: "A conversation about code", args: work(), steps: then("Also check the credit-note path")},
 		{name: "streaming", title: "An answer while it comes", args: work(), steps: asked("Tell me slowly about the importer", "?ErrBadRow")},
 		{name: "queue", title: "Messages that wait for the answer, to be edited and ordered", args: work(), steps: asked("Tell me slowly about the importer", "?ErrBadRow", "Then look at the credit notes", "<enter>", "And write a test first", "<enter>", "/queue", "<enter>")},
+		{name: "steer", title: "Something is said into the turn", args: work(), steps: asked("Tell me slowly about the importer", "?ErrBadRow", "/steer Mind the credit notes, too", "<enter>")},
 		{name: "unfinished", title: "The start after a kill in the middle of an answer", args: work(), before: cut, steps: []string{"?continue"}},
 		{name: "selection", title: "A message is selected", args: work(), steps: then("<tab>")},
 		{name: "find", title: "Words are found in a conversation", args: work(), steps: then("/find VAT", "<enter>")},
@@ -60,6 +73,10 @@ func chatScenes() []scene {
 		{name: "prompts", title: "Earlier prompts, searched", args: work(), before: earlier, steps: then("<ctrl+r>", "row")},
 		{name: "mention", title: "Files, sessions and notes to be mentioned", args: work(), steps: []string{ready, "Compare @"}},
 		{name: "commands", title: "The commands, as they are typed", args: work(), steps: []string{ready, "/t"}},
+		{name: "image", title: "An image, in a terminal that shows images", args: work(), steps: asked("@chart.png shows what?", "?In March"), env: shown},
+		{name: "alone", title: "An image alone", args: work(), steps: asked("@chart.png shows what?", "?In March", "/image", "<enter>"), env: shown},
+		{name: "named", title: "The same image, in a terminal that shows none", args: work(), steps: asked("@chart.png shows what?", "?In March")},
+		{name: "inline", title: "The chat in the scrollback of the terminal", args: append(work(), "--inline"), above: "~/invoices $ git status --short\r\n M importer/row.go\r\n~/invoices $ cairn -s vat --inline\r\n", steps: then()},
 		{name: "branches", title: "The branches of a session", args: work(), steps: then("/edit", "<enter>", " Be brief.", "<enter>", "?brief", "/tree", "<enter>", "?branch")},
 		{name: "small", title: "The chat in a small window", args: work(), steps: then(), width: 48, height: 14},
 		{name: "ascii", title: "The chat without colours, in ASCII", args: append(work(), "--ascii", "--no-color"), steps: then()},
@@ -80,6 +97,8 @@ func decisionScenes() []scene {
 		{name: "sides", title: "The same change side by side", args: work(), steps: asked("Please fix it", "?row.go", "v"), width: 120},
 		{name: "rule", title: "The rule that is allowed for good, edited", args: work(), steps: asked("Please run the tests", "?go test", "e")},
 		{name: "question", title: "A question of the model", args: work(), steps: asked("Which customers?", "?non-EU")},
+		{name: "foreign", title: "A tool of an MCP server that is asked about", args: work(), set: servers()[:1], steps: asked("Open a ticket for it", "?calls itself")},
+		{name: "form", title: "A question of an MCP server", args: work(), set: append(servers()[:1], []string{"permissions", "allow", "tickets_create_ticket"}), steps: asked("Open a ticket for it", "?Where does")},
 		{name: "uncertain", title: "A command that began and was not seen to end", args: work(), before: []act{
 			{work(), asked("Please wait a little", "?sleep", "y", "?approved")},
 		}, steps: []string{"?continue", "c", "?saw it end"}},
@@ -117,6 +136,9 @@ func overlayScenes() []scene {
 		{name: "models", title: "The models", args: work(), steps: then("/model", "<enter>")},
 		{name: "key", title: "The key that a model needs", args: work(), steps: then("/model", "<enter>", "claude", "<enter>")},
 		{name: "themes", title: "The themes, each drawn as soon as the cursor is on it", args: work(), steps: then("/theme", "<enter>", "<down>", "<down>", "<down>", "<down>", "<down>")},
+		{name: "servers", title: "The MCP servers", args: work(), set: servers(), steps: then("/mcp", "<enter>", "?failed")},
+		{name: "server", title: "An MCP server, and what it offers", args: work(), set: servers(), steps: then("/mcp", "<enter>", "?failed", "<down>", "<down>", "<enter>")},
+		{name: "offered", title: "The prompts of an MCP server, as they are typed", args: work(), set: servers()[:1], steps: then("/tickets:")},
 		{name: "context", title: "What fills the context window", args: work(), steps: then("/context", "<enter>")},
 		{name: "usage", title: "What models used", args: work(), steps: then("/usage", "<enter>")},
 		{name: "help", title: "The keys", args: work(), steps: then("<f1>")},

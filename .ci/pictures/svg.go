@@ -84,7 +84,7 @@ func runs(e *vt.Emulator, y, width int) []run {
 		text, w, style := " ", 1, uv.Style{}
 		if c != nil {
 			style = c.Style
-			if c.Content != "" {
+			if c.Content != "" && !imageCell(c.Content) {
 				text, w = c.Content, max(c.Width, 1)
 			}
 		}
@@ -119,6 +119,7 @@ func picture(e *vt.Emulator, l look, title string) []byte {
 			drawRun(&b, r, y, l)
 		}
 	}
+	drawImage(&b, e)
 	if at := e.CursorPosition(); !e.CursorHidden() {
 		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" opacity=".5"/>`+"\n", margin+float64(at.X)*cellWidth, margin+at.Y*cellHeight, cellWidth, cellHeight)
 	}

@@ -29,10 +29,11 @@ type terminal struct {
 	last time.Time // of a change
 }
 
-func open(ctx context.Context, binary, dir string, env, args []string, width, height int, l look) (*terminal, error) {
+func open(ctx context.Context, binary, dir string, env, args []string, width, height int, l look, above string) (*terminal, error) {
 	t := &terminal{cmd: exec.CommandContext(ctx, binary, args...), seen: vt.NewEmulator(width, height), last: time.Now()}
 	t.seen.SetDefaultBackgroundColor(colour(l.back))
 	t.seen.SetDefaultForegroundColor(colour(l.fore))
+	_, _ = t.seen.WriteString(above)
 	t.cmd.Env, t.cmd.Dir = env, dir
 	f, err := pty.StartWithSize(t.cmd, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)})
 	if err != nil {

@@ -292,7 +292,7 @@ func (f *following) mind() {
 	stop(&f.look)
 	if running && f.job.Run.Worker != nil && f.live == nil {
 		every := lookEvery
-		if _, answers := f.m.state.Next().(loop.CallModel); answers {
+		if f.m.state.Calls() {
 			every = streamEvery
 		}
 		f.look = time.NewTimer(every)

@@ -189,8 +189,7 @@ func (l *Local) takeUp(ctx context.Context, lease harness.Lease, id harness.RunI
 // lostUsage is what to book for a run that nobody saw end: if it was at a model
 // call, what that used is not known.
 func lostUsage(info harness.Run, s loop.State) harness.Usage {
-	_, calling := s.Next().(loop.CallModel)
-	return agent.Unseen(info.Status == harness.RunRunning && calling)
+	return agent.Unseen(info.Status == harness.RunRunning && s.Calls())
 }
 
 // stretch prepares one stretch of a run. attempt is how many model attempts

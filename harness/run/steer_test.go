@@ -302,6 +302,28 @@ func TestAStoppedRunLeavesWhatWasSaid(t *testing.T) {
 	})
 }
 
+// Whoever finds a run that died in a call of its model does not know what that used,
+// whatever somebody said meanwhile.
+func TestUsageOfACallThatNobodySawEndIsIncompleteWhateverWasSaid(t *testing.T) {
+	t.Parallel()
+	running := harness.Run{Status: harness.RunRunning}
+	started, said := loop.Started{Message: harness.UserText("go")}, loop.Steered{ID: "1", Message: harness.UserText("no")}
+	for name, c := range map[string]struct {
+		info    harness.Run
+		records []loop.Record
+		lost    bool
+	}{
+		"in a call":                {running, []loop.Record{started}, true},
+		"in a call, spoken to":     {running, []loop.Record{started, said}, true},
+		"behind the answer":        {running, []loop.Record{started, said, loop.Answered{Stop: harness.StopEnd, Message: &harness.Message{Role: harness.RoleAssistant, Parts: harness.UserText("hi").Parts}}}, false},
+		"at rest, spoken to there": {harness.Run{Status: harness.RunPaused}, []loop.Record{started, loop.Rested{Status: harness.RunPaused}, said}, false},
+	} {
+		if got := run.LostUsage(c.info, loop.Fold(c.records...)); got.Incomplete != c.lost {
+			t.Errorf("%s: the usage to book is %+v", name, got)
+		}
+	}
+}
+
 func TestOnlyWordsAreSaidIntoARun(t *testing.T) {
 	t.Parallel()
 	l := run.NewLocal(run.Options{Journal: mem.New(nil).Journal(), Engine: "test", Now: time.Now})

@@ -159,8 +159,8 @@ func (a *answers) settle(id any) {
 	}
 }
 
-// endsWithin bounds how long the end of the input waits for answers: the library
-// leaves some requests without one.
+// endsWithin bounds how long the end of the input waits for answers: a request that
+// takes longer ends with its client.
 const endsWithin = 10 * time.Second
 
 // wait returns when nothing is open any more, ctx ends, or it took too long.

@@ -287,6 +287,8 @@ func FuzzRequests(f *testing.F) {
 	f.Add([]byte(hello + "x"))
 	f.Add([]byte(hello + `{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"cairn://facts/f1"}}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"resources/list"}` + "\n" + `{"jsonrpc":"2.0","id":null,"result":{}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["cairn://facts/f1"]}}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":2,"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var out bytes.Buffer
 		if err := Run(t.Context(), over(mem.New(nil), true), bytes.NewReader(append([]byte(hello), in...)), &out); err != nil {

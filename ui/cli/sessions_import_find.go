@@ -255,7 +255,7 @@ func (a *app) readPlace(ctx context.Context, address string, ids []string) ([]im
 	case len(list) > 0:
 		return list, nil
 	default:
-		return nil, fail(ExitNotFound, "%s has no session that can be read: no snapshot, no export of ChatGPT or Claude, and nothing of llm, crush, HarnessX or Strands", shown)
+		return nil, fail(ExitNotFound, "%s has no session that can be read: no snapshot, no export of ChatGPT or Claude, and nothing of llm, crush, HarnessX or Strands; a file of another name than it had there has to be given itself", shown)
 	}
 	more, err := loadSessions(ctx, place, shown, ids, own, others)
 	return append(list, more...), err

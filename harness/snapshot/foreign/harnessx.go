@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -126,6 +127,9 @@ func (f *folder) harnessX(name string) (Session, error) {
 	data, err := f.read(name)
 	if err != nil {
 		return Session{}, err
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(data, "\ufeff \t\r\n"), []byte("[")) { // of another program
+		return Session{}, fmt.Errorf("%s: %w: it is a list", name, ErrUnknown)
 	}
 	id := ""
 	s, err := readHarnessX(data, func(sum string) ([]byte, error) {

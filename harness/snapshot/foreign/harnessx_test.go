@@ -271,7 +271,7 @@ func TestHarnessXDirectory(t *testing.T) {
 	file := `{"session_id":"A1","version":2,"messages":[
 		{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"glob","input":{}}]},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"[Tool result too large. Full output saved to: artifact://` + sum + `] the"}]}]}`
-	files := map[string]string{"A1.json": file, "other.json": `{"x":1}`, "note.txt": "x", "artifacts/A1/" + sum: long}
+	files := map[string]string{"A1.json": file, "other.json": `{"x":1}`, "list.json": " [{}]", "note.txt": "x", "artifacts/A1/" + sum: long}
 	list, err := foreign.ReadDir(tree(t, files))
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v %v", list, err)

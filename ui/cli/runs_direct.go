@@ -91,7 +91,7 @@ func findJob(ctx context.Context, b run.Backend, text string) (run.Job, []run.En
 		return j, nil, fmt.Errorf("read run %s: %w", id, err)
 	}
 	entries, err := b.Read(ctx, j.Run.ID, 0)
-	if err == nil {
+	if err == nil && (j.Run.Status != harness.RunRunning || j.Run.Interrupted) { // what a call that is driven did will be known
 		j.Run.Pending, err = run.PendingOf(j.Run, entries)
 	}
 	if err != nil {

@@ -80,12 +80,15 @@ func (p Pending) Question() bool {
 	return !p.Uncertain && p.Proposal != nil && p.Proposal.Kind == ProposalQuestion
 }
 
-// Because says why it is asked, with the rule that asks, in words that are not
-// safe to print; empty if there is nothing to say but that the tool asks.
+// Because says why it is asked, with the rule that asks, or that let a call run
+// of which nobody saw the end, in words that are not safe to print; empty if there
+// is nothing to say but that the tool asks.
 func (p Pending) Because() string {
 	switch {
 	case p.Rule == "", strings.Contains(p.Reason, p.Rule):
 		return p.Reason
+	case p.Reason == "" && p.Uncertain:
+		return "the rule " + p.Rule + " let it run"
 	case p.Reason == "":
 		return "the rule " + p.Rule + " asks"
 	default:

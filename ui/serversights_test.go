@@ -47,7 +47,7 @@ func serverSights() []sight {
 	return []sight{
 		typed("servers", "/mcp", "enter"), typed("server", "/mcp", "enter", "down", "enter"), typed("server-end", "/mcp", "enter", "down", "enter", "end"),
 		typed("prompts", "/everything:"), typed("prompt-form", "/everything:weather", "enter"), typed("resources", "see @everything:"),
-		ask("form", q), ask("form-wrong", q, "tab", "x", "tab", "down", "enter"), ask("form-end", q, "shift+tab"),
+		ask("form", q), ask("form-wrong", q, "tab", "x", "tab", "down", "enter", "enter", "enter", "enter", "enter"), ask("form-end", q, "shift+tab"),
 		ask("form-address", harness.ServerQuestion{Server: "everything", Text: "Sign in " + scripts, URL: "https://example.com/" + strings.Repeat("long/", 30) + "模板"}),
 		ask("form-consent", harness.ServerQuestion{Server: "everything", Text: strings.Repeat("May I? "+short+" ", 40)}),
 		one("progress", func(_ *uitest.Servers, w *uitest.World, d *uitest.Driver) {

@@ -106,9 +106,9 @@ type Form struct {
 
 	width, height int
 	// top is the first line shown, and led says that it follows the cursor: at first
-	// the question is to be read.
-	top int
-	led bool
+	// the question is to be read. seen is how many lines were shown.
+	top, seen int
+	led       bool
 }
 
 // NewForm returns a form; Open begins it.
@@ -212,6 +212,9 @@ func (f Form) Bindings() []render.Binding {
 	if f.c.URL != "" || len(f.fields) == 0 {
 		send = "agree"
 	}
+	if f.unread() {
+		send = "go on"
+	}
 	return widget.Rebind([]render.Binding{
 		{Action: formSend, Keys: []string{"enter"}, Help: send, Group: group, Rank: 1},
 		{Action: formCancel, Keys: []string{"esc", "ctrl+c"}, Help: "leave it unanswered", Foot: "leave", Group: group, Rank: 2},
@@ -244,8 +247,16 @@ func webAddress(text string) bool {
 
 // Update handles a key, the wheel, a size, or one of this overlay's messages.
 func (f Form) Update(msg tea.Msg) (Form, tea.Cmd, Intent) {
+	f, cmd, want := f.update(msg)
+	return f.look(), cmd, want
+}
+
+func (f Form) update(msg tea.Msg) (Form, tea.Cmd, Intent) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
+		if msg.Width != f.width { // its lines are others
+			f.seen = 0
+		}
 		f.width, f.height = msg.Width, msg.Height
 	case tea.KeyMsg:
 		if f.asleep { // it is meant for what it covers
@@ -309,13 +320,16 @@ func (f Form) onKey(k tea.KeyMsg) (Form, tea.Cmd, Intent) {
 	f = f.say("", false)
 	switch action {
 	case formSend:
+		if f.unread() {
+			return f.goOn(), nil, nil
+		}
 		return f.send()
 	case formDecline:
 		return f.answered(harness.ServerAnswer{Action: harness.AnswerDecline}, Answered{"declined: " + f.c.From + " gets no answer"})
 	case formCancel:
 		if !was && f.touched() {
 			f.left = true
-			return f.say(widget.KeyFor(f.c.Keys, formCancel, "esc")+" again leaves it; what you filled in is not kept.", true), nil, nil
+			return f.say(widget.KeyFor(f.c.Keys, formCancel, "esc")+" again leaves; nothing is kept.", true), nil, nil
 		}
 		return f.cancelled()
 	case formBrowse:
@@ -391,6 +405,17 @@ func (f Form) move(action string) Form {
 		}
 	}
 	return f.follow()
+}
+
+// goOn shows more of a form of which not all was shown: nothing is sent that nobody
+// saw.
+func (f Form) goOn() Form {
+	b, room := f.body(f.width), f.room()
+	reached := f.led || b.to <= f.first(b, room)+room // else the question is read first
+	if reached && f.at < len(f.spots) && f.spots[f.at].field < f.spots[len(f.spots)-1].field {
+		return f.move(formNext)
+	}
+	return f.read(max(room-1, 1))
 }
 
 // send answers with what is filled in, once all of it can be sent.

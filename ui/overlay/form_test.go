@@ -108,3 +108,63 @@ func TestAFormOfAnyShapeFitsAnySize(t *testing.T) {
 		}
 	}
 }
+
+// What nobody saw of a form is not sent with a key that was meant for its first field.
+func TestAFormIsSentOnceAllOfItWasShown(t *testing.T) {
+	t.Parallel()
+	theme, err := themes.Load("", true, themes.Options{Profile: themes.TrueColor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const width, height = 40, 10
+	fields := []harness.ServerField{
+		{Name: "name", Kind: harness.FieldText, Required: true},
+		{Name: "day", Kind: harness.FieldText, Format: "date"},
+		{Name: "sells", Kind: harness.FieldYesNo, Default: true, Title: "Sell all I have"},
+	}
+	enter := tea.KeyMsg{Type: tea.KeyEnter}
+	for name, text := range map[string]string{"a line": "Who are you?", "pages": strings.Repeat("Read this. ", 100)} {
+		var sent *harness.ServerAnswer
+		f, _ := NewForm(t.Context(), FormConfig{Text: text, Fields: fields, Theme: theme, Answer: func(a harness.ServerAnswer) { sent = &a }}).Open()
+		f, _, _ = f.Update(tea.WindowSizeMsg{Width: width, Height: height})
+		shown := ""
+		for range 60 {
+			shown += f.View(width, height)
+			if f.at == 0 && f.fields[0].untouched() {
+				f, _, _ = f.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("Ada")})
+			}
+			var cmd tea.Cmd
+			if f, cmd, _ = f.Update(enter); cmd != nil {
+				cmd()
+				break
+			}
+		}
+		if sent == nil || sent.Values["name"] != "Ada" {
+			t.Fatalf("%s: sent %+v", name, sent)
+		}
+		if !strings.Contains(shown, "Sell all I have") || !strings.Contains(shown, "( ) no") {
+			t.Errorf("%s: it was sent before all of it was shown:\n%s", name, shown)
+		}
+	}
+}
+
+func TestAFormShowsWhatIsWrongInASmallWindow(t *testing.T) {
+	t.Parallel()
+	theme, err := themes.Load("", true, themes.Options{Profile: themes.TrueColor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const width, height = 40, 10
+	f, _ := NewForm(t.Context(), FormConfig{Theme: theme, Fields: []harness.ServerField{
+		{Name: "n", Kind: harness.FieldText, Help: "Your full, legal name"},
+		{Name: "d", Kind: harness.FieldText, Help: "Your date of birth", Format: "date", Default: "1815-13-10"},
+		{Name: "e", Kind: harness.FieldText, Help: "Your address"},
+	}}).Open()
+	f, _, _ = f.Update(tea.WindowSizeMsg{Width: width, Height: height})
+	for range 4 {
+		f, _, _ = f.Update(tea.KeyMsg{Type: tea.KeyEnter})
+	}
+	if view := f.View(width, height); !strings.Contains(view, "2006-01-02.") {
+		t.Errorf("it does not say how a date is written:\n%s", view)
+	}
+}

@@ -21,8 +21,9 @@ const (
 type formLines struct {
 	lines []string
 	// from and to are the lines that belong to the place of the cursor, x is the
-	// column of the caret in the line to-1, -1 for none.
-	from, to, x int
+	// column of the caret in the line to-1, -1 for none. end is where what is said of
+	// it ends.
+	from, to, end, x int
 }
 
 // room is how many lines of the body are seen.
@@ -43,6 +44,20 @@ func (f Form) read(by int) Form {
 	return f
 }
 
+// look remembers how much of the form was shown.
+func (f Form) look() Form {
+	if f.width > 0 && f.height > 0 {
+		room := f.room()
+		f.seen = max(f.seen, f.first(f.body(f.width), room)+room)
+	}
+	return f
+}
+
+// unread reports whether something of the form was never shown.
+func (f Form) unread() bool {
+	return f.width > 0 && f.height > 0 && f.seen < len(f.body(f.width).lines)
+}
+
 // follow shows the place of the cursor.
 func (f Form) follow() Form {
 	f.led = true
@@ -55,6 +70,7 @@ func (f Form) first(b formLines, room int) int {
 	if !f.led {
 		return top
 	}
+	top = widget.Scroll(top, b.end-1, len(b.lines), room)
 	top = widget.Scroll(top, b.from, len(b.lines), room)
 	return widget.Scroll(top, b.to-1, len(b.lines), room)
 }
@@ -145,6 +161,11 @@ func (f Form) field(b formLines, i, width int) formLines {
 	if x.wrong != "" {
 		for _, l := range told(x.wrong, t.Paints.Error, width-1, 2) {
 			b.lines = append(b.lines, " "+l)
+		}
+	}
+	if b.to > 0 && at.field == i {
+		if b.end = b.to; x.wrong != "" {
+			b.end = len(b.lines)
 		}
 	}
 	return b

@@ -153,3 +153,50 @@ func TestHiddenCharactersAreSeen(t *testing.T) {
 		t.Errorf("a long text is %q", got)
 	}
 }
+
+func TestNoArgumentShowsASecret(t *testing.T) {
+	t.Parallel()
+	const key = "swordfish1234"
+	for _, args := range [][]string{
+		{"mcp-remote", "https://example.com/mcp", "--header", "Authorization: Bearer " + key},
+		{"mcp-remote", "https://example.com/mcp", "--header", "Authorization:Bearer " + key},
+		{"--header", "X-Mine: " + key},
+		{"-H", "cookie: a=" + key},
+		{"--header=Authorization: Basic " + key},
+		{"run", "-e", "GITHUB_TOKEN=" + key, "image"},
+		{"run", "--env=GITHUB_TOKEN=" + key},
+		{"-eGITHUB_TOKEN=" + key},
+		{"--api-key", key},
+		{"--api-key=" + key},
+		{"postgres://ada:" + key + "@db/x"},
+		{"--db=postgres://ada:" + key + "@db/x"},
+		{`{"apiKey":"` + key + `"}`},
+		{"https://example.com/?access_token=" + key + "&x=y"},
+		{"sk-proj-" + key + key},
+	} {
+		s := Server{Name: "s", Command: "npx", Args: args}
+		if got := target(s); strings.Contains(got, "swordfish") {
+			t.Errorf("%q is shown as %q", args, got)
+		}
+		// The program tells what it was given, the secret by itself, too.
+		for _, told := range []string{strings.Join(args, " "), "no access with " + key} {
+			if got := secrets(s).Redact(told); strings.Contains(got, "swordfish") && !strings.HasPrefix(args[0], "sk-") {
+				t.Errorf("of %q, %q becomes %q", args, told, got)
+			}
+		}
+	}
+	for _, args := range [][]string{{"-y", "@scope/server@1.2.3", "--port=8080", "/home/ada/papers", "C:\\papers"}, {"--header", "Accept: text/plain"}} {
+		s := Server{Name: "s", Command: "npx", Args: args}
+		if got, want := strings.ReplaceAll(target(s), "'", ""), "npx "+strings.Join(args, " "); got != want {
+			t.Errorf("%q is shown as %q", args, got)
+		}
+	}
+}
+
+func TestAPasswordInTheEnvironmentIsNotTold(t *testing.T) {
+	t.Parallel()
+	s := Server{Name: "s", Command: "x", Env: map[string]string{"STORE": "postgres://ada:swordfish1234@db/x"}}
+	if got := secrets(s).Redact("cannot log in as ada with swordfish1234"); strings.Contains(got, "swordfish") {
+		t.Errorf("it is told: %q", got)
+	}
+}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"strings"
@@ -64,18 +65,15 @@ func target(s Server) string {
 		return address(s.URL)
 	}
 	parts := []string{s.Command}
-	hide := false
-	for _, arg := range s.Args {
-		switch name, value, given := strings.Cut(arg, "="); {
-		case hide || tokenLike(arg):
-			arg = "…"
-			hide = false
+	for i, arg := range s.Args {
+		shown, _, _, secret := SecretArg(s.Args, i, secretive)
+		switch {
 		case strings.Contains(arg, "://"):
 			arg = address(arg)
-		case secretive(name) && given && value != "":
-			arg = name + "=…"
-		default:
-			hide = strings.HasPrefix(arg, "-") && secretive(name) && !given
+		case secret:
+			arg = shown
+		case tokenLike(arg):
+			arg = "…"
 		}
 		if arg == "" || strings.ContainsFunc(arg, unicode.IsSpace) {
 			arg = "'" + arg + "'"
@@ -129,6 +127,13 @@ func secrets(s Server) *tool.Redactor {
 	for name, value := range s.Env {
 		if secretive(name) || tokenLike(value) {
 			all[name] = value
+		}
+		maps.Copy(all, tool.SecretsOf([]string{name + "=" + value}, nil))
+	}
+	for i := range s.Args {
+		_, name, values, _ := SecretArg(s.Args, i, secretive)
+		for n, value := range values {
+			all[fmt.Sprintf("argument %s %d", name, n)] = value
 		}
 	}
 	if at, err := url.Parse(s.URL); err == nil && s.URL != "" {

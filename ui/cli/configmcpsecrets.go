@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/url"
 	"strings"
 	"unicode"
@@ -103,15 +104,19 @@ func secretsInURL(address string, found func(name, value string)) {
 	}
 }
 
-// secretsInArgs finds the values of options of a program that are secrets.
+// secretsInArgs finds the values of options of a program that are secrets. What only
+// refers to a variable is none, whoever fills it in.
 func secretsInArgs(args []string, found func(name, value string)) {
-	for i, arg := range args {
-		name, value, ok := strings.Cut(arg, "=")
-		switch {
-		case ok && secretNamed(name):
-			found(name, value)
-		case strings.HasPrefix(arg, "-") && !ok && secretNamed(arg) && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
-			found(arg, args[i+1])
+	for i := range args {
+		_, name, values, _ := mcp.SecretArg(args, i, secretNamed)
+		for n, value := range values {
+			switch {
+			case reference.MatchString(value) && len(reference.ReplaceAllString(value, "")) < minToken:
+			case n > 0:
+				found(fmt.Sprintf("%s (%d)", name, n), value)
+			default:
+				found(name, value)
+			}
 		}
 	}
 }
@@ -119,17 +124,13 @@ func secretsInArgs(args []string, found func(name, value string)) {
 // shownArgs are arguments without the secrets among them.
 func shownArgs(args []string) []string {
 	shown := make([]string, len(args))
-	copy(shown, args)
-	secretsInArgs(args, func(name, value string) {
-		for i, arg := range shown {
-			switch {
-			case arg == name+"="+value:
-				shown[i] = name + "=(set)"
-			case arg == value && i > 0 && args[i-1] == name:
-				shown[i] = "(set)"
-			}
+	for i := range args {
+		text, _, _, secret := mcp.SecretArg(args, i, secretNamed)
+		if secret {
+			text = strings.Replace(text, "…", "(set)", 1)
 		}
-	})
+		shown[i] = text
+	}
 	return shown
 }
 

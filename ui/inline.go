@@ -65,13 +65,16 @@ func (m Model) divide() string {
 	return p.Muted.On(line + strings.Repeat(o.Rule, max(m.size.width-render.Width(line), 0)))
 }
 
-// rewrapped has what was given written again after a change of the width.
+// rewrapped has what was given written again after a change of the width, unless more
+// was given since that is not written yet: that must not get lost.
 func (m Model) rewrapped(msg tea.WindowSizeMsg, was size) Model {
 	if !m.deps.Inline || was.width == 0 || was.width == msg.Width {
 		return m
 	}
-	var lines []string
-	m.chat, lines = m.chat.Rewrapped(msg.Height)
-	*m.term.inline.out = screen.Above{Lines: lines, Anew: true}
+	out := m.term.inline.out
+	m.chat, out.Again = m.chat.Rewrapped(msg.Height)
+	if out.Anew = true; len(out.Lines) > 0 {
+		out.Again = nil
+	}
 	return m
 }

@@ -27,6 +27,8 @@ type givenLive struct {
 	headed bool
 	lines  int
 	tail   []string
+	// level says that they are all that nothing can change any more.
+	level bool
 }
 
 // overlap is how many of the lines that were given of a stream tell where the stored
@@ -47,6 +49,7 @@ func (m Model) Give() (Model, []string) {
 	}
 	d := m.desk()
 	var out []string
+	m.given.live.level = false
 	first := len(m.given.items) == 0
 	if !m.given.begun {
 		m.given.begun, m.given.items = true, map[int]bool{}
@@ -185,6 +188,7 @@ func (m *Model) giveLive(d desk) []string {
 	}
 	lines, fixed := l.text.Lines(d.l.width), l.text.Fixed()
 	if fixed <= was.lines {
+		was.level = fixed == was.lines
 		m.given.live = was
 		return out
 	}
@@ -192,9 +196,13 @@ func (m *Model) giveLive(d desk) []string {
 		out = append(out, d.liveHead(len(m.pages.items), false)...)
 	}
 	out = append(out, lines[was.lines:fixed]...)
-	tail := slices.Clone(lines[max(0, fixed-overlap):fixed])
-	m.given.live = givenLive{attempt: l.attempt, headed: true, lines: fixed, tail: tail}
+	m.given.live = givenUpTo(l.attempt, lines, fixed)
 	return out
+}
+
+// givenUpTo is that the first of the lines of a stream were given.
+func givenUpTo(attempt int, lines []string, n int) givenLive {
+	return givenLive{attempt: attempt, headed: true, lines: n, tail: slices.Clone(lines[max(0, n-overlap):n]), level: true}
 }
 
 // region are the lines that are not given yet, as many of the last as fit into
@@ -234,20 +242,27 @@ func (m Model) RegionCursor() (x, y int, visible bool) {
 	return x, y - m.height + strings.Count(m.RegionView(), "\n") + 1, visible
 }
 
-// Rewrapped returns the last lines of what was given, at most so many, at the
-// width that the chat has now, and gives what streams from its beginning again.
+// Rewrapped returns the last lines of what was given, at least so many if there are,
+// at the width that the chat has now.
 func (m Model) Rewrapped(n int) (Model, []string) {
+	l, was := m.turn.live, m.given.live
 	m.given.live = givenLive{}
 	if m.small() || !m.given.begun {
 		return m, nil
 	}
 	d := m.desk()
-	to, _ := m.ungiven()
 	var out []string
+	// What is not known to the line is given from its beginning again.
+	if was.headed && was.level && !l.empty() && l.attempt == was.attempt {
+		lines, fixed := l.text.Lines(d.l.width), l.text.Fixed()
+		out = append(d.liveHead(len(m.pages.items), false), lines[:fixed]...)
+		m.given.live = givenUpTo(l.attempt, lines, fixed)
+	}
+	to, _ := m.ungiven()
 	for i := to - 1; i >= 0 && len(out) < n && m.given.items[m.pages.items[i].id]; i-- {
 		out = append(slices.Clone(d.lines(i)), out...)
 	}
-	return m, out[max(0, len(out)-n):]
+	return m, out
 }
 
 // Anew forgets what was given: the conversation is to be given from its last lines

@@ -24,9 +24,11 @@ type Inliner interface {
 // Above are lines for the terminal's own scrollback. They are never changed again.
 type Above struct {
 	Lines []string
-	// Anew says that Lines stand for all that was given before, as far as it is on
-	// the screen: the width has changed.
-	Anew bool
+	// Anew says that the width has changed. Again are then the last lines of what was
+	// given before, as they are now: they take the place of what is on the screen if
+	// they fill it.
+	Anew  bool
+	Again []string
 }
 
 // region paints the lines at the end of what was written to a terminal, and moves
@@ -97,7 +99,17 @@ func (g *region) rub() string {
 	if up > 0 {
 		back += ansi.CursorUp(up)
 	}
-	return back + ansi.EraseScreenBelow
+	return back + wipe(len(g.rows))
+}
+
+// wipe clears so many lines from the cursor's on, and all below them, and leaves the
+// cursor where it is. The first one is cleared alone: a terminal that is cleared from
+// its corner on, such as tmux, keeps what it showed in its scrollback.
+func wipe(rows int) string {
+	if rows < 2 { // there may be no line below
+		return ansi.EraseScreenBelow
+	}
+	return ansi.EraseLineRight + ansi.CursorDown1 + ansi.EraseScreenBelow + ansi.CursorUp1
 }
 
 // paint returns the bytes that write lines for good and the view as the region
@@ -173,27 +185,28 @@ func (g *region) adopt(lines []string) bool {
 // give writes lines for good where the cursor is and begins a region below them.
 func (g *region) give(lines []string) {
 	for _, text := range lines {
-		cells, _ := parseLine(text, g.width, uv.Style{}, g.wary)
-		g.out.WriteString(strings.TrimRight(cells.Render(), " "))
-		g.out.WriteString("\r\n")
+		// One that was laid out for another width is wrapped and not cut.
+		for part := range strings.SplitSeq(ansi.Hardwrap(text, g.width, true), "\n") {
+			cells, _ := parseLine(part, g.width, uv.Style{}, g.wary)
+			g.out.WriteString(strings.TrimRight(cells.Render(), " "))
+			g.out.WriteString("\r\n")
+			g.ours++
+		}
 	}
-	g.ours = min(g.ours+len(lines), g.height)
+	g.ours = min(g.ours, g.height)
 	g.begin()
 }
 
 // anew brings the terminal in line after a change of its size: what is on the screen
-// is written again if all of it is ours, and else the region alone.
+// is written again if all of it is ours and is to be had, and else the region alone.
 func (g *region) anew(above Above) {
-	if above.Anew && g.ours+len(g.rows) >= g.height {
-		g.out.WriteString(ansi.CursorHomePosition + ansi.EraseScreenBelow)
-		above.Lines = above.Lines[max(len(above.Lines)-g.height, 0):]
+	if room := g.height - len(g.rows); above.Anew && g.ours >= room && len(above.Again) >= room {
+		g.out.WriteString(ansi.CursorHomePosition + wipe(g.height))
 		g.ours = 0
 		g.begin()
+		g.give(above.Again[max(len(above.Again)-g.height, 0):])
 	} else {
 		g.out.WriteString(g.rub())
-		if above.Anew {
-			above.Lines = nil
-		}
 		g.begin()
 	}
 	g.narrowed, g.stale = 0, false

@@ -159,3 +159,23 @@ func TestRegionsNeverLeaveATrace(t *testing.T) {
 		})
 	}
 }
+
+// TestTheRegionIsNeverClearedFromTheCorner is since tmux keeps a screen that is
+// cleared from its corner on in its scrollback, the box and all.
+func TestTheRegionIsNeverClearedFromTheCorner(t *testing.T) {
+	t.Parallel()
+	g := newRegion("xterm-256color", 20, 4)
+	view := "one\ntwo\nthree\nfour"
+	g.paint(Above{}, view, caret{0, 3, true})
+	g.resize(30, 4)
+	for what, out := range map[string]string{
+		"lines that are given":  string(g.paint(Above{Lines: []string{"given"}}, view, caret{0, 3, true})),
+		"a width that is wider": string(g.paint(Above{Anew: true, Again: []string{"given", "and", "given", "more"}}, view, caret{0, 3, true})),
+	} {
+		for _, bad := range []string{ansi.CursorHomePosition + ansi.EraseScreenBelow, "A" + ansi.EraseScreenBelow, ansi.EraseEntireScreen} {
+			if strings.Contains(out, bad) {
+				t.Errorf("%s: written is %q", what, out)
+			}
+		}
+	}
+}

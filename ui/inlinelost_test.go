@@ -1,0 +1,82 @@
+package ui_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"cairn/ui/uitest"
+)
+
+// paragraphs is an answer of paragraphs that can be told apart.
+func paragraphs(word string, n int) (pieces, each []string) {
+	for i := range n {
+		each = append(each, fmt.Sprintf("%s paragraph %02d.", word, i))
+		pieces = append(pieces, each[i]+"\n\n")
+	}
+	return pieces, each
+}
+
+func TestInlineWhatIsSaidWhileTheSizeChangesElsewhereIsNotLost(t *testing.T) {
+	for _, height := range []int{14, 40} {
+		t.Run(fmt.Sprint(height), func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				pieces, each := paragraphs("the", 60)
+				w.Model.Then(uitest.Says(pieces...))
+				s := inline(t, w, "talk", 60, height)
+				s.says("go").passes(time.Second, 50*time.Millisecond)
+				s.Press("f1")
+				s.frame()
+				s.resized(70, height).passes(time.Minute, time.Second)
+				s.Press("esc")
+				s.frame().passes(time.Second, 100*time.Millisecond).once(each[10:]...)
+			})
+		})
+	}
+}
+
+func TestInlineWhatIsSaidInTheFrameOfAResizeIsNotLost(t *testing.T) {
+	for _, to := range []int{61, 90} {
+		t.Run(fmt.Sprint(to), func(t *testing.T) {
+			in(t, func(t *testing.T, w *uitest.World) {
+				pieces, each := paragraphs("the", 12)
+				w.Model.Then(uitest.Says(pieces...))
+				s := inline(t, w, "talk", 60, 50)
+				s.says("go").passes(300*time.Millisecond, 50*time.Millisecond)
+				s.Resize(to, 50)
+				s.term.Resize(to, 50)
+				s.painter.Resize(to, 50)
+				s.Wait(300 * time.Millisecond)
+				s.frame().passes(20*time.Second, 200*time.Millisecond).once(each...)
+			})
+		})
+	}
+}
+
+func TestInlineAResizeLeavesTheOtherConversation(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		pieces, each := paragraphs("the", 20)
+		w.Model.Then(uitest.Says(pieces...), uitest.Says("short"))
+		s := inline(t, w, "talk", 60, 20)
+		s.says("go").passes(20*time.Second, 200*time.Millisecond)
+		s.Press("ctrl+n")
+		s.frame().says("other").passes(5*time.Second, 200*time.Millisecond)
+		s.resized(70, 20).once(each...).once("short")
+	})
+}
+
+func TestInlineALineOfAnotherWidthIsWrapped(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(uitest.Says(strings.Repeat("word ", 10)+"end\n\n", "more"))
+		s := inline(t, w, "talk", 60, 20)
+		s.says("go").Wait(5 * time.Second)
+		s.Resize(40, 20)
+		s.term.Resize(40, 20)
+		s.painter.Resize(40, 20)
+		s.frame()
+		if all := strings.Join(strings.Fields(s.all()), " "); !strings.Contains(all, strings.Repeat("word ", 7)) || !strings.Contains(all, "end more") {
+			t.Errorf("some of it is cut off:\n%s", s.all())
+		}
+	})
+}

@@ -106,9 +106,10 @@ type Form struct {
 
 	width, height int
 	// top is the first line shown, and led says that it follows the cursor: at first
-	// the question is to be read. seen is how many lines were shown.
-	top, seen int
-	led       bool
+	// the question is to be read. seen is how many lines were shown, and whole says
+	// that all were: what is said of a field later adds some.
+	top, seen  int
+	led, whole bool
 }
 
 // NewForm returns a form; Open begins it.
@@ -255,7 +256,7 @@ func (f Form) update(msg tea.Msg) (Form, tea.Cmd, Intent) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		if msg.Width != f.width { // its lines are others
-			f.seen = 0
+			f.seen, f.whole = 0, false
 		}
 		f.width, f.height = msg.Width, msg.Height
 	case tea.KeyMsg:

@@ -47,15 +47,16 @@ func (f Form) read(by int) Form {
 // look remembers how much of the form was shown.
 func (f Form) look() Form {
 	if f.width > 0 && f.height > 0 {
-		room := f.room()
-		f.seen = max(f.seen, f.first(f.body(f.width), room)+room)
+		b, room := f.body(f.width), f.room()
+		f.seen = max(f.seen, f.first(b, room)+room)
+		f.whole = f.whole || f.seen >= len(b.lines)
 	}
 	return f
 }
 
 // unread reports whether something of the form was never shown.
 func (f Form) unread() bool {
-	return f.width > 0 && f.height > 0 && f.seen < len(f.body(f.width).lines)
+	return f.width > 0 && f.height > 0 && !f.whole
 }
 
 // follow shows the place of the cursor.

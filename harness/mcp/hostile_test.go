@@ -156,3 +156,49 @@ func TestAServerThatTalksToTheLogDoesNotFillIt(t *testing.T) {
 		t.Errorf("%d lines of the server are in the log", n)
 	}
 }
+
+func TestToolsSayNoMoreThanAModelCanBeTold(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "loud", nil)
+	ready(t, m)
+	s := one(m)
+	if len(s.Tools) == 0 || len(s.Tools) > 10 {
+		t.Errorf("%d tools are offered", len(s.Tools))
+	}
+	all, size := strings.Join(s.Refused, "\n"), 0
+	for _, spec := range set.Specs() {
+		size += len(spec.Schema) + len(spec.Description)
+	}
+	if size > 3<<20 || !strings.Contains(all, "than the 2 MiB") || !strings.Contains(all, "bytes to tell its arguments") {
+		t.Errorf("a model is told %d bytes; %.500s", size, all)
+	}
+}
+
+func TestNoModelReadsInASchemaWhatNobodySees(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "disguised", nil)
+	ready(t, m)
+	specs := set.Specs()
+	if len(specs) != 1 || specs[0].Name != "s_words" || !strings.Contains(string(specs[0].Schema), "<U+E0041>") || strings.Contains(string(specs[0].Schema), "\U000E0041") {
+		t.Errorf("a model is told %s", specs)
+	}
+	if all := strings.Join(one(m).Refused, "\n"); strings.Count(all, "cannot be seen") != 2 {
+		t.Errorf("refused is %s", all)
+	}
+}
+
+// loud are tools that say a lot of themselves.
+func loud() string {
+	var all []string
+	for i := range 40 {
+		all = append(all, fmt.Sprintf(`{"name":"t%02d","inputSchema":{"type":"object","description":"%s"}}`, i, strings.Repeat("x", 250_000)))
+	}
+	all = append(all, `{"name":"huge","inputSchema":{"type":"object","description":"`+strings.Repeat("x", 300_000)+`"}}`)
+	return "[" + strings.Join(all, ",") + "]"
+}
+
+// inDisguise are tools with characters that nobody sees.
+const inDisguise = `[
+{"name":"words","inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"plain\udb40\udc41","default":"\r\n"}}}},
+{"name":"key","inputSchema":{"type":"object","properties":{"a\udb40\udc41":{"type":"string"}}}},
+{"name":"value","inputSchema":{"type":"object","properties":{"a":{"enum":["x\u202e"]}}}}]`

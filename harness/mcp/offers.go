@@ -137,12 +137,15 @@ func notThere(err error) bool {
 
 func (v *live) listTools(ctx context.Context, o *offer) error {
 	var all []*sdk.Tool
+	left := 8 * maxSpecs // what is left out may come before what is taken
 	cut, err := v.pages(ctx, func(ctx context.Context, cursor string) (string, int, error) {
 		r, err := v.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
 		if err != nil {
 			return "", 0, err
 		}
-		all = append(all, r.Tools...)
+		for _, t := range r.Tools {
+			all = append(all, slim(t, &left))
+		}
 		return r.NextCursor, len(all), nil
 	})
 	if err != nil {
@@ -164,7 +167,7 @@ func (v *live) listPrompts(ctx context.Context, o *offer) error {
 		}
 		for _, p := range r.Prompts {
 			// A name that cannot be typed could not be asked for.
-			if p != nil && p.Name != "" && p.Name == line(p.Name) && len(all) < maxOffers {
+			if p != nil && p.Name != "" && p.Name == line(p.Name) && len(p.Arguments) <= maxArguments && len(all) < maxOffers {
 				all = append(all, prompt(p))
 			}
 		}

@@ -88,6 +88,10 @@ func (p *player) begin() error {
 		p.tools = `[]`
 	case "odd":
 		p.tools = odd
+	case "loud":
+		p.tools = loud()
+	case "disguised":
+		p.tools = strings.ReplaceAll(inDisguise, "\n", "")
 	case "byteatatime":
 		p.out = slowly{os.Stdout}
 	}

@@ -24,6 +24,8 @@ const (
 	// digits tell apart names that were cut.
 	maxName = 64
 	nameSum = 8
+	// maxToolName is how long a server's own name of a tool may be, in bytes.
+	maxToolName = 1000
 )
 
 // offered is a tool of a server, as it is offered to a model.
@@ -44,6 +46,7 @@ func (l *link) tools(all []*sdk.Tool) (out []offered, refused []string) {
 	all = slices.DeleteFunc(slices.Clone(all), func(t *sdk.Tool) bool { return t == nil })
 	slices.SortStableFunc(all, func(a, b *sdk.Tool) int { return strings.Compare(a.Name, b.Name) })
 	taken := map[string]string{}
+	left := maxSpecs
 	for _, t := range all[:min(len(all), maxOffers)] {
 		if !l.wanted(t.Name) {
 			continue
@@ -53,6 +56,9 @@ func (l *link) tools(all []*sdk.Tool) (out []offered, refused []string) {
 			if before, ok := taken[o.name]; ok {
 				err = fmt.Errorf("the model would know it as %s, as it does %s of the same server", o.name, before)
 			}
+		}
+		if err == nil {
+			err = room(&left, o)
 		}
 		if err != nil {
 			refused = append(refused, fmt.Sprintf("The tool %s is left out: %s.", line(t.Name), line(err.Error())))
@@ -78,7 +84,7 @@ func matches(patterns []string, name string) bool {
 
 // offered makes one tool fit to be offered.
 func (l *link) offered(t *sdk.Tool) (offered, error) {
-	if t.Name == "" || len(t.Name) > 1000 {
+	if t.Name == "" || len(t.Name) > maxToolName {
 		return offered{}, errors.New("it has no usable name")
 	}
 	schema, err := schemaOf(t.InputSchema)
@@ -131,6 +137,13 @@ func (l *link) name(remote string) string {
 // schemaOf is the schema of a tool's arguments as the server gave it, but for what
 // providers refuse: it is an object, with a type and a list of properties.
 func schemaOf(given any) (json.RawMessage, error) {
+	if size, large := given.(tooLarge); large {
+		return nil, fmt.Errorf("it takes %d bytes to tell its arguments, and at most %d are taken of each tool and %d of all", size, maxSpec, maxSpecs)
+	}
+	given, err := seen(given, "")
+	if err != nil {
+		return nil, err
+	}
 	schema, ok := given.(map[string]any)
 	if given == nil {
 		schema, ok = map[string]any{}, true

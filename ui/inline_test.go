@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/vt"
 
 	"cairn/harness"
+	"cairn/ui"
 	"cairn/ui/screen"
 	"cairn/ui/uitest"
 )
@@ -29,7 +30,12 @@ type scroll struct {
 // inline opens a session below a shell's line.
 func inline(t *testing.T, w *uitest.World, id string, width, height int) *scroll {
 	t.Helper()
-	d := w.Deps(sessionID(id), false)
+	return inlineOf(t, w, w.Deps(sessionID(id), false), width, height)
+}
+
+// inlineOf opens one of what is given.
+func inlineOf(t *testing.T, w *uitest.World, d ui.Deps, width, height int) *scroll {
+	t.Helper()
 	d.Inline = true
 	s := &scroll{Driver: w.Start(d, width, height), t: t, term: vt.NewEmulator(width, height), painter: screen.NewPainter(width, height)}
 	if _, err := s.term.Write([]byte("$ cairn --inline\r\n")); err != nil {

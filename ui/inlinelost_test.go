@@ -2,10 +2,12 @@ package ui_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"cairn/harness"
 	"cairn/ui/uitest"
 )
 
@@ -78,5 +80,36 @@ func TestInlineALineOfAnotherWidthIsWrapped(t *testing.T) {
 		if all := strings.Join(strings.Fields(s.all()), " "); !strings.Contains(all, strings.Repeat("word ", 7)) || !strings.Contains(all, "end more") {
 			t.Errorf("some of it is cut off:\n%s", s.all())
 		}
+	})
+}
+
+func TestInlineAnAnswerThatIsTriedAgainSaysSoBeforeItIsGivenAnew(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		pieces, each := paragraphs("the", 20)
+		broken, first := paragraphs("no", 8)
+		w.Model.Then(uitest.Says(pieces...))
+		d, tried := w.Deps("talk", false), false
+		d.Engine = tapped{d.Engine, func(e harness.Event, send func(harness.Event)) {
+			if e.Type == harness.EventText && !tried {
+				tried = true
+				f := e
+				for _, f.Text = range broken {
+					send(f)
+					f.Offset += len(f.Text)
+					time.Sleep(50 * time.Millisecond)
+				}
+				f.Type, f.Text, f.Offset, f.Attempt = harness.EventReset, "", 0, e.Attempt+1
+				send(f)
+				f.Type, f.Wait, f.Error = harness.EventRetry, 1, &harness.RunError{Text: "busy"}
+				send(f)
+			}
+			if e.Type == harness.EventText {
+				e.Attempt++
+			}
+			send(e)
+		}}
+		s := inlineOf(t, w, d, 60, 14)
+		s.says("go").passes(20*time.Second, 100*time.Millisecond)
+		s.once(slices.Concat(first[:6], []string{"busy; tried again", "the answer was given anew:"}, each)...)
 	})
 }

@@ -129,10 +129,11 @@ func (m Model) final(i int) bool {
 	})
 }
 
-// remaining are the lines of item i without those that were given while it streamed.
+// remaining are the lines of item i without those that were given while it streamed,
+// which only an answer does.
 func (m *Model) remaining(i int, lines []string, before *[]string) []string {
-	l := m.given.live
-	if !l.headed || len(lines) == 0 {
+	l, msg := m.given.live, m.pages.items[i].rec.Message
+	if !l.headed || len(lines) == 0 || msg == nil || msg.Role != harness.RoleAssistant {
 		return lines
 	}
 	m.given.live = givenLive{}
@@ -149,16 +150,12 @@ func (m *Model) remaining(i int, lines []string, before *[]string) []string {
 		}
 		return lines
 	}
-	return append(lines[best:len(lines):len(lines)], m.afterwards(i)...)
+	return append(lines[best:len(lines):len(lines)], m.afterwards(msg)...)
 }
 
 // afterwards says below an answer that was given while it streamed what else stands
 // in its heading.
-func (m *Model) afterwards(i int) []string {
-	msg := m.pages.items[i].rec.Message
-	if msg == nil {
-		return nil
-	}
+func (m *Model) afterwards(msg *harness.Message) []string {
 	words := slices.DeleteFunc([]string{usedWords(msg.Used), string(msg.Mark)}, func(s string) bool { return s == "" })
 	if len(words) == 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -164,6 +165,35 @@ func TestImagesComeOneByOneAsTheyAreSeen(t *testing.T) {
 		d.Press("home").Wait(time.Second)
 		if len(d.Graphics()) == before {
 			t.Error("what is scrolled to is not sent")
+		}
+	})
+}
+
+// A view of more images than a terminal keeps, or of which others displace some there,
+// does not have them sent again and again.
+func TestImagesThatDisplaceOneAnotherComeToRest(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		var all []harness.File
+		for i := range 40 {
+			all = append(all, halves(t, fmt.Sprintf("%d.png", i), 400+i, 10))
+		}
+		d := w.Start(gallery(t, w, all...), 80, 400)
+		d.Send(kittyOf()).Wait(time.Second)
+		told := 0
+		for told < len(d.Graphics()) && told < 200 {
+			told++
+			d.Send(screen.ImageMsg{Key: d.Graphics()[told-1].Key, ID: firstImage + screen.ImageID(told)})
+			if told > 5 {
+				d.Send(screen.ImagesGoneMsg{IDs: []screen.ImageID{firstImage + screen.ImageID(told-5)}})
+			}
+			d.Wait(time.Second)
+		}
+		if told < 20 || told > 50 {
+			t.Errorf("%d images are sent", told)
+		}
+		d.Send(screen.ImagesGoneMsg{All: true}).Wait(time.Second)
+		if len(d.Graphics()) == told {
+			t.Error("none is sent after others had the terminal")
 		}
 	})
 }

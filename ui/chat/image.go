@@ -23,6 +23,9 @@ const (
 	// imagePixels bounds what is sent of one, and farPixels that over a line to
 	// another machine: a terminal enlarges it again.
 	imagePixels, farPixels = 500_000, 150_000
+	// imagesSeen is how many images at most are shown at once, fewer than a terminal
+	// keeps: else the last would displace the first without end.
+	imagesSeen = 24
 )
 
 // errImageElsewhere says that what is kept of an image is its name.
@@ -59,8 +62,10 @@ type imaging struct {
 	// busy is the one that is being made or sent; changes counts what became of them.
 	busy    imageKey
 	changes int
-	// seen is what was looked at for images the last time.
+	// seen is what was looked at for images the last time, and sent how many of that
+	// the terminal was given.
 	seen imageView
+	sent int
 }
 
 // imageView is what the images that are seen depend on.
@@ -204,10 +209,17 @@ func (m Model) fetchImages() (Model, tea.Cmd) {
 		return m, nil
 	}
 	now := imageView{m.pages.nextID, len(m.pages.items), m.pages.top, m.pages.follow, m.width, m.height, m.img.use, m.img.changes}
-	if now == m.img.seen {
+	was := m.img.seen
+	if now == was {
 		return m, nil
 	}
 	m.img.seen = now
+	if was.changes = now.changes; now != was {
+		m.img.sent = 0
+	}
+	if m.img.sent >= 2*imagesSeen { // other chats displace them
+		return m, nil
+	}
 	return m.fetchSeen()
 }
 
@@ -215,14 +227,20 @@ func (m Model) fetchImages() (Model, tea.Cmd) {
 func (m Model) fetchSeen() (Model, tea.Cmd) {
 	d := m.desk()
 	from, to := m.pages.seen(d, m.rows())
+	seen := map[imageKey]bool{}
 	for i := from; i <= to && i < len(m.pages.items); i++ {
 		for _, f := range imagesOf(m.pages.items[i].rec.Message) {
 			key, cells, ok := d.imageAt(f)
+			if seen[key] = true; len(seen) > imagesSeen {
+				return m, nil
+			}
 			if _, there := m.img.there[key]; there || key.sha256 == "" || m.img.failed[key.sha256] != "" {
 				continue
 			}
 			if !ok { // its size is not known yet
 				cells = render.Cells{}
+			} else {
+				m.img.sent++
 			}
 			m.img.busy = key
 			return m, m.makeImage(f, key, cells)
@@ -316,7 +334,7 @@ func (m Model) ImagesGone(msg screen.ImagesGoneMsg) (Model, tea.Cmd) {
 		i.there = maps.Clone(i.there)
 		maps.DeleteFunc(i.there, func(_ imageKey, id screen.ImageID) bool { return msg.Has(id) })
 		if msg.All {
-			i.busy = imageKey{}
+			i.busy, i.sent = imageKey{}, 0
 		}
 	}).fetchImages()
 }

@@ -28,7 +28,7 @@ const maxRule = 4096
 //	                         home, /x is absolute
 //	fetch_url(example.com)   this host; *.example.com are its subdomains;
 //	                         https://example.com/docs is a part of it
-//	files__*                 every tool whose name begins so
+//	tickets_*                every tool whose name begins so
 //
 // A command that runs others (git, sudo, sh, find -exec and many more) is
 // covered only as far as the rule says what is run: git alone does not cover

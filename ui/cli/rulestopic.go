@@ -12,7 +12,8 @@ const rulesText = `A rule says which calls of tools it is about: TOOL, or TOOL(P
   write_file(src/**)        files below src in the working directory; ~/x is
                             below home, /x is absolute
   fetch_url(example.com)    this host; *.example.com are its subdomains
-  files__*                  every tool whose name begins so
+  tickets_*                 every tool whose name begins so, as those of the
+                            MCP server tickets
 
 Commands are matched by their parsed words and files by their real paths, so
 that nothing chained after an allowed command, and no link, gets through.

@@ -56,10 +56,11 @@ func (m Model) asked(q harness.ServerQuestion) (tea.Model, tea.Cmd) {
 	return m, cmd
 }
 
-// answered goes on once a question of a server is off the screen.
+// answered goes on once a question of a server is off the screen. What is said of it
+// outlasts the end of the turn, which often comes at once.
 func (m Model) answered(say string) (tea.Model, tea.Cmd) {
 	if say != "" {
-		m.chat = m.chat.Say(say)
+		m.chat = m.chat.Hint(say)
 	}
 	return m, hear(m.ctx, m.deps.Servers)
 }

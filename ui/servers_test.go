@@ -108,6 +108,22 @@ func TestWhatIsFilledInIsNotLostByOneKey(t *testing.T) {
 	})
 }
 
+func TestThatAQuestionIsOverIsSaidUntilAKeyIsPressed(t *testing.T) {
+	t.Parallel()
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Steps("slow", harness.Progress{Done: 1, Total: 1})
+		w.Model.Then(uitest.Calls("slow", `{"q":"x"}`), uitest.Says("good"))
+		d, s := served(w, 80, 24)
+		gone := make(chan struct{})
+		d.Type("go").Press("enter").Wait(200 * time.Millisecond)
+		s.Ask(person(gone))
+		d.Wait(700 * time.Millisecond).Type("Ada").Shows("asks you", "Ada")
+		close(gone)
+		d.Wait(10*time.Second).Hides("asks you").Shows("good", "what you filled in")
+		d.Type("x").Wait(time.Second).Hides("what you filled in")
+	})
+}
+
 func TestAnAddressOfAServerIsShownWholeAndNotOpened(t *testing.T) {
 	t.Parallel()
 	in(t, func(t *testing.T, w *uitest.World) {

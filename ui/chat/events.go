@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -299,7 +300,7 @@ func (m Model) rested(e harness.Event) (Model, tea.Cmd) {
 	cmds := []tea.Cmd{m.describe()}
 	switch r.Status {
 	case harness.RunCompleted:
-		m.notice = stopWords(r.Stop)
+		m.notice = cmp.Or(stopWords(r.Stop), m.hint)
 		var title tea.Cmd
 		m, title = m.entitle()
 		cmds = append(cmds, title)

@@ -57,9 +57,13 @@ type Source struct {
 	Now     func() time.Time
 	Log     *slog.Logger
 
-	mu     sync.Mutex
-	opened Embedder
-	asks   map[string]*ask
+	// opening is held while the model is opened, which may take as long as fetching a
+	// key does: whoever asks a question does not wait for that.
+	opening sync.Mutex
+	opened  Embedder
+
+	mu   sync.Mutex
+	asks map[string]*ask
 	// order are the questions, the oldest first, and busy how many are asked now.
 	order []string
 	busy  int
@@ -79,8 +83,8 @@ var errNoVector = errors.New("the question has no vector")
 
 // open returns the model.
 func (s *Source) open(ctx context.Context) (Embedder, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.opening.Lock()
+	defer s.opening.Unlock()
 	if s.opened != nil {
 		return s.opened, nil
 	}

@@ -43,7 +43,10 @@ func end(text string, from int) int {
 	if to >= len(text) {
 		return len(text)
 	}
-	for to > from && !utf8.RuneStart(text[to]) {
+	for range utf8.UTFMax { // further back there is no rune that is cut
+		if utf8.RuneStart(text[to]) {
+			break
+		}
 		to--
 	}
 	tail := text[to-breakWithin : to]
@@ -52,7 +55,7 @@ func end(text string, from int) int {
 			return to - breakWithin + i + len(sep)
 		}
 	}
-	return max(to, from+1)
+	return to
 }
 
 // Guard cuts texts for sending them away: one that holds a key or a password,

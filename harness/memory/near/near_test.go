@@ -424,6 +424,9 @@ func TestTextsAreCutBetweenWordsAndToABound(t *testing.T) {
 			t.Errorf("a text of %d bytes has %d windows", len(text), len(spans))
 		}
 	}
+	if s := near.Cut("a" + strings.Repeat("\x80", 5000)); len(s) == 0 || s[0].From != 0 {
+		t.Errorf("what is no text is cut %+v", s)
+	}
 	if s := near.Cut(strings.Repeat("word ", 1000)); !strings.HasPrefix(strings.Repeat("word ", 1000)[s[1].From:], "word") {
 		t.Errorf("cut within a word: %+v", s)
 	}

@@ -74,6 +74,23 @@ func TestASearchThatIsStoppedDoesNotWait(t *testing.T) {
 	})
 }
 
+func TestAKeyThatIsFetchedSlowlyHoldsUpNoSearch(t *testing.T) {
+	t.Parallel()
+	s := slowly(&slow{})
+	open := s.Open
+	s.Open = func(ctx context.Context) (Embedder, error) {
+		if !s.mu.TryLock() {
+			t.Error("whoever asks waits for the key")
+		} else {
+			s.mu.Unlock()
+		}
+		return open(ctx)
+	}
+	if err := s.Probe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestFewCallsAreUnderWayAndAFailurePauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

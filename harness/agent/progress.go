@@ -44,7 +44,6 @@ func (p *progress) report(id string, now harness.Progress) {
 	if len(now.Text) > 8*maxProgress {
 		now.Text = now.Text[:8*maxProgress]
 	}
-	now.Text = tool.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(now.Text, "\uFFFD")), " "), maxProgress)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over[id] {
@@ -112,9 +111,11 @@ func (t *Turn) reports(calls []prepared, id string, now harness.Progress) {
 		if c.call.ID != id {
 			continue
 		}
+		// A secret that is cut would not be found.
 		if redact := t.Steps.Tools.Redact; redact != nil {
 			now.Text = redact(now.Text)
 		}
+		now.Text = tool.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(now.Text, "\uFFFD")), " "), maxProgress)
 		call := c.call
 		t.Sink.Emit(harness.Event{Type: harness.EventProgress, Session: t.Session, Run: t.Run, Call: &call, Progress: &now, At: t.Steps.Now()})
 		return

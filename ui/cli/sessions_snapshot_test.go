@@ -430,7 +430,7 @@ func TestFormatsAreTold(t *testing.T) {
 	for text, want := range map[string]importFormat{
 		"":                                 importLines,
 		"x":                                importLines,
-		"[]":                               importLines,
+		"[]":                               importExport,
 		"{}":                               importLines,
 		`{"session":{"id":"a"}}`:           importLines,
 		`{"mesage":{}}`:                    importLines,
@@ -440,6 +440,10 @@ func TestFormatsAreTold(t *testing.T) {
 		`{"config":{"session":1},"total_usage":{}}`: importHarnessX,
 		`{"data":{},"scope":"agent"}`:               importStrands,
 		`{"created_at":"x","schema_version":"1.0"}`: importStrands,
+		`[{"uuid":"a","chat_messages":[]}]`:         importExport,
+		`{"title":"a","mapping":{}}`:                importExport,
+		"PK\x03\x04":                                importExport,
+		databaseMagic + "\x10\x00":                  importDatabase,
 	} {
 		if got := formatOf([]byte(text)); got != want {
 			t.Errorf("%s is of format %d, want %d", text, got, want)

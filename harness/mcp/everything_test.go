@@ -160,6 +160,9 @@ func TestTheReferenceServerAsksThePerson(t *testing.T) {
 		if q.Server != "every" || q.Text == "" || len(q.Fields) < 5 || q.Fields[0].Name != "name" || !q.Fields[0].Required {
 			t.Errorf("asked was %+v", q)
 		}
+		if r.server.Command != "" && q.Fields[1].Name != "check" {
+			t.Errorf("asked for %s second, which is not the order of the server", q.Fields[1].Name)
+		}
 		values := map[string]any{}
 		for _, f := range q.Fields {
 			switch {

@@ -202,3 +202,14 @@ const inDisguise = `[
 {"name":"words","inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"plain\udb40\udc41","default":"\r\n"}}}},
 {"name":"key","inputSchema":{"type":"object","properties":{"a\udb40\udc41":{"type":"string"}}}},
 {"name":"value","inputSchema":{"type":"object","properties":{"a":{"enum":["x\u202e"]}}}}]`
+
+func TestAServerThatAsksOnAndReadsNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "plain", nil)
+	ready(t, m)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if r := call(ctx, set, "s_do", said("deaf"), nil); !r.Failed || !strings.Contains(r.Text, "reads no answer") {
+		t.Errorf("the call gave %.300s", r.Text)
+	}
+}

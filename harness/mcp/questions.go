@@ -47,7 +47,7 @@ func (v *live) elicit(ctx context.Context, p *sdk.ElicitParams) *sdk.ElicitResul
 		q.URL = p.URL
 	} else {
 		var err error
-		if q.Fields, schema, err = fields(p.RequestedSchema); err != nil {
+		if q.Fields, schema, err = fields(p.RequestedSchema, orderOf(p.Meta)); err != nil {
 			v.logs(slog.LevelWarn, "asks what cannot be asked: "+line(err.Error()))
 			return &sdk.ElicitResult{Action: string(harness.AnswerDecline)}
 		}
@@ -156,9 +156,9 @@ type choice struct {
 	Title string `json:"title"`
 }
 
-// fields are what a server asks for: what is required first, in its order, and then the
-// others by their names, because their order is not handed on.
-func fields(schema any) ([]harness.ServerField, *jsonschema.Resolved, error) {
+// fields are what a server asks for, in its order. Where that is not handed on, what is
+// required comes first, and then the others by their names.
+func fields(schema any, names []string) ([]harness.ServerField, *jsonschema.Resolved, error) {
 	if schema == nil {
 		return nil, nil, nil
 	}
@@ -188,7 +188,7 @@ func fields(schema any) ([]harness.ServerField, *jsonschema.Resolved, error) {
 		return nil, nil, fmt.Errorf("read the question: %w", err)
 	}
 	var order []string
-	for _, name := range append(slices.Clone(s.Required), slices.Sorted(maps.Keys(s.Properties))...) {
+	for _, name := range slices.Concat(names, s.Required, slices.Sorted(maps.Keys(s.Properties))) {
 		if _, ok := s.Properties[name]; ok && !slices.Contains(order, name) {
 			order = append(order, name)
 		}

@@ -199,6 +199,10 @@ func (p *player) call(r request) {
 			p.ask(1000+i, `{"type":"object","properties":{"a":{"type":"string"}}}`)
 		}
 		p.text(r.ID, fmt.Sprint("answered ", strings.Count(p.heard(96), `"cancel"`)))
+	case "deaf":
+		for i := 0; ; i++ {
+			p.write(`{"jsonrpc":"2.0","id":"%d %s","method":"ping"}`+"\n", i, strings.Repeat("x", 1000))
+		}
 	case "talk":
 		for range 5000 {
 			p.notify("notifications/message", `{"level":"error","data":"talking"}`)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,6 +21,12 @@ const MaxMessage = 32 << 20
 
 // errTooLong is a message that is longer than what is taken.
 var errTooLong = fmt.Errorf("the server sent a message of more than %d MiB, which is the most that is taken", MaxMessage>>20)
+
+// maxOpen bounds how many requests of a server wait for their answers to be written.
+const maxOpen = 1000
+
+// errFlood is a server that asks on and on and reads no answer.
+var errFlood = fmt.Errorf("the server has asked more than %d times and reads no answer", maxOpen)
 
 // errEnded is the end of a server's output.
 var errEnded = errors.New("the server ended the connection")
@@ -41,6 +48,8 @@ type pipe struct {
 	send   chan []byte
 	closed chan struct{}
 	once   sync.Once
+	// open counts the requests that are not answered yet.
+	open atomic.Int64
 	// queue are messages that came together. Reads are one after the other.
 	queue []jsonrpc.Message
 }
@@ -87,6 +96,9 @@ func (p *pipe) Write(ctx context.Context, m jsonrpc.Message) error {
 	}
 	select {
 	case p.send <- append(data, '\n'):
+		if _, answer := m.(*jsonrpc.Response); answer {
+			p.open.Add(-1)
+		}
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -112,6 +124,10 @@ func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
 	}
 	next := p.queue[0]
 	p.queue = p.queue[1:]
+	if r, ok := next.(*jsonrpc.Request); ok && r.IsCall() && p.open.Add(1) > maxOpen {
+		p.over(errFlood)
+		return nil, errFlood
+	}
 	return next, nil
 }
 
@@ -155,6 +171,9 @@ func decode(text []byte) (m jsonrpc.Message, err error) {
 	}
 	if m, err = jsonrpc.DecodeMessage(text); err == nil && m == nil {
 		err = errors.New("not a message")
+	}
+	if err == nil {
+		m = inOrder(m)
 	}
 	return m, err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,6 +25,8 @@ type web struct {
 	at      *url.URL
 	headers map[string]string
 	base    *http.Transport
+	// open counts the messages that the server did not take yet.
+	open atomic.Int64
 	// lost is told that the server is gone.
 	lost func(error)
 }
@@ -73,6 +76,13 @@ func (w *web) ours(at *url.URL) bool {
 func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !w.ours(r.URL) {
 		return nil, elsewhereError{r.URL.Host}
+	}
+	if r.Method == http.MethodPost {
+		defer w.open.Add(-1)
+		if w.open.Add(1) > maxOpen {
+			w.lost(errFlood)
+			return nil, errFlood
+		}
 	}
 	ctx, cancel := r.Context(), context.CancelFunc(func() {})
 	if r.Method == http.MethodDelete {

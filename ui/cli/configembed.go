@@ -14,7 +14,7 @@ const keyEmbedding = "memory.embedding"
 // knows.
 func embeddingName(text string) (string, error) {
 	text = strings.TrimSpace(text)
-	if text == "" {
+	if text == "" || strings.EqualFold(text, "off") { // as said of other things
 		return "", nil
 	}
 	provider, name, ok := strings.Cut(text, "/")
@@ -39,18 +39,39 @@ func (f file) checkEmbedding(path string, data []byte) error {
 	return nil
 }
 
-// settleEmbedding fills in the model. Only off, as said of other things, is none.
+// settleEmbedding fills in the model.
 func (c *Config) settleEmbedding() error {
 	v := c.values[keyEmbedding]
-	if strings.EqualFold(strings.TrimSpace(v.Value), "off") {
-		v.Value = ""
-	}
 	name, err := embeddingName(v.Value)
 	if err != nil {
 		return usage("%s must be %w", v.From, err)
 	}
 	c.Embedding, v.Value = name, name
 	c.values[keyEmbedding] = v
+	return nil
+}
+
+// checkEmbedder refuses a model of a provider that there is not, and says what one
+// lacks that there is.
+func (a *app) checkEmbedder(value string) error {
+	name, err := embeddingName(value)
+	if err != nil {
+		return usage("%s must be %w", keyEmbedding, err)
+	}
+	if name == "" {
+		return nil
+	}
+	setup, err := a.setup()
+	if err != nil {
+		return err
+	}
+	full, err := setup.Environment().Embeds(name)
+	switch {
+	case full == "":
+		return usage("%w", err)
+	case err != nil:
+		a.notice("%s cannot be asked yet: %v", full, err)
+	}
 	return nil
 }
 

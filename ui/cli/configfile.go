@@ -70,7 +70,7 @@ func tables() map[string][]string {
 
 		"permissions": {"allow", "ask", "deny", "approve"},
 		"tools":       {"roots", "env", "private_addresses", "command_timeout", "off"},
-		"memory":      {"distill", "recall_tokens"},
+		"memory":      {"distill", "recall_tokens", "embedding"},
 		"chat":        {"title", "still", "fold_pastes", "side_panel"},
 		"spending":    {"session", "day"},
 		"worker":      {"any_host", "lease"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -236,7 +237,7 @@ func (a *app) configSet() *cobra.Command {
 			if a.flags.json {
 				return errors.Join(err, a.out.document(map[string]any{"file": c.File, "key": key, "value": value}))
 			}
-			a.out.line("%s is now %s in %s", key, a.safe(value), c.File)
+			a.out.line("%s is now %s in %s", key, a.safe(cmp.Or(value, `""`)), c.File)
 			return err
 		}),
 	}
@@ -259,6 +260,8 @@ func (a *app) checkSetting(ctx context.Context, key, value string) error {
 		if _, err := m.Validate(ctx, value); err != nil {
 			return usage("%w", err)
 		}
+	case keyEmbedding:
+		return a.checkEmbedder(value)
 	}
 	return nil
 }

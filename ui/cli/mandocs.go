@@ -25,7 +25,7 @@ func configDocs() []keyDoc {
 		{"no_memory", "true or false", "neither read nor write facts and notes"},
 		{"memory.distill", "text", "what becomes of what the model finds worth keeping after a turn: auto, ask or off"},
 		{"memory.recall_tokens", "number", "how many tokens of a request recalled facts, notes and messages may take"},
-		{"memory.embedding", "text", "the model, PROVIDER/NAME, whose vectors find messages, facts and notes that mean the same without a word in common; their texts are sent to it. Without it nothing is"},
+		{"memory.embedding", "text", "the model, PROVIDER/NAME, whose vectors find messages, facts and notes that mean the same without a word in common; their texts are sent to it. Without it, or with off, nothing is"},
 		{"chat.title", "text", "who gives a conversation its title: model, or words for its first words"},
 		{"chat.still", "time", "how long the linear chat says nothing of an answer before it says that it still works, such as 30s; off never does"},
 		{"chat.fold_pastes", "true or false", "show a long paste as one line; all of it is sent"},

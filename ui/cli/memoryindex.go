@@ -39,11 +39,13 @@ and --clear removes all of it. What is made is kept if it is broken off.`,
 	c.Flags().BoolVar(&f.update, "update", false, "make what is missing now")
 	c.Flags().BoolVar(&f.rebuild, "rebuild", false, "make all vectors anew")
 	c.Flags().BoolVar(&f.clear, "clear", false, "remove all vectors; searches go by words")
-	c.MarkFlagsMutuallyExclusive("update", "rebuild", "clear")
 	return c
 }
 
 func (a *app) index(ctx context.Context, f indexing) error {
+	if f.update && f.rebuild || f.clear && (f.update || f.rebuild) {
+		return usage("--update, --rebuild and --clear are three different things; give one of them")
+	}
 	cfg, err := a.config()
 	if err != nil {
 		return err

@@ -213,3 +213,60 @@ func TestAServerThatAsksOnAndReadsNothingIsLeft(t *testing.T) {
 		t.Errorf("the call gave %.300s", r.Text)
 	}
 }
+
+// wrongly is a server that answers one method with a result that is none of it.
+func wrongly(method, result string) http.HandlerFunc {
+	const begin = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{}},"serverInfo":{"name":"x","version":"1"}}`
+	right := map[string]string{
+		"initialize": begin, "tools/list": `{"tools":` + oneTool + `}`, "prompts/list": `{"prompts":[{"name":"p"}]}`, "resources/list": `{"resources":[]}`,
+		"resources/templates/list": `{"resourceTemplates":[]}`, "tools/call": `{"content":[]}`, "prompts/get": `{"messages":[]}`, "resources/read": `{"contents":[]}`,
+		"completion/complete": `{"completion":{"values":[]}}`,
+	}
+	right[method] = result
+	return func(w http.ResponseWriter, r *http.Request) {
+		var q request
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &q) != nil {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		text, ok := right[q.Method]
+		if !ok {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"result":%s,"jsonrpc":"2.0","id":%s}`, text, q.ID)
+	}
+}
+
+func TestNoResultOfAServerEndsTheProgram(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{
+		"initialize", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "tools/call", "prompts/get", "resources/read", "completion/complete",
+	} {
+		for _, result := range []string{
+			`null`, `{}`, `[]`, `7`, `{"protocolVersion":null,"capabilities":null,"serverInfo":null}`, `{"protocolVersion":"2025-11-25","capabilities":{"tools":null,"prompts":7}}`,
+			`{"tools":null}`, `{"tools":[null]}`, `{"tools":[{}]}`, `{"tools":[{"name":"a","inputSchema":null,"annotations":null}]}`, `{"tools":[],"nextCursor":7}`,
+			`{"prompts":[null,{},{"name":"a","arguments":[null,{}]}]}`, `{"resources":[null,{},{"uri":"x"}]}`, `{"resourceTemplates":[null,{},{"uriTemplate":"{"}]}`,
+			`{"content":[null]}`, `{"content":[{"type":"resource","resource":null}]}`, `{"content":[{"type":"tool_result","content":[null]}]}`, `{"content":[],"structuredContent":[1]}`,
+			`{"messages":[null]}`, `{"messages":[{}]}`, `{"messages":[{"role":"user","content":null}]}`, `{"messages":[{"role":"user","content":{"type":"resource"}}]}`,
+			`{"messages":[{"role":"user","content":{"type":"image","data":null}}]}`, `{"contents":[null,{}]}`, `{"completion":null}`, `{"completion":{"values":null}}`,
+			`{"resultType":"input_required","inputRequests":{"a":null}}`, `{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":null}}}`, `{"resultType":"x"}`,
+		} {
+			h := httptest.NewServer(wrongly(method, result))
+			o := at(h.URL)
+			o.Interactive = true
+			m, set := managed(t, o)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			go answers(ctx, m, accepted())
+			call(ctx, set, "s_do", "{}", nil)
+			_, _ = m.Prompt(ctx, "s", "p", nil)                  // whatever comes of it
+			_, _ = m.Read(ctx, "s", "x://y")                     // the same
+			_, _ = m.Complete(ctx, "s", "x://{y}", "y", "typed") // the same
+			cancel()
+			h.CloseClientConnections()
+			h.Close()
+		}
+	}
+}

@@ -18,6 +18,8 @@ const (
 	wideServers = 56
 	// serverHelpMax bounds the lines of what a server says about one thing.
 	serverHelpMax = 4
+	// serverThingsMax bounds the tools, prompts and resources that are listed.
+	serverThingsMax = 200
 	// serverSaidMax bounds the lines of its standard error, instructions and reasons.
 	serverSaidMax = 40
 )
@@ -245,13 +247,14 @@ func (s Servers) toolLines(x harness.ServerStatus, width int) []string {
 	if len(x.Tools) > 0 {
 		lines = append(lines, "", " "+t.Paints.Heading.On(harness.Count(len(x.Tools), "tool")+", each asks unless a rule allows it"))
 	}
-	for _, tool := range x.Tools {
+	for _, tool := range x.Tools[:min(len(x.Tools), serverThingsMax)] {
 		text := tool.Name
 		if tool.Changed {
 			text += " (changed since it was seen first)"
 		}
 		lines = append(lines, s.thing(text, strings.TrimSpace(tool.Title+"\n"+tool.Help), width)...)
 	}
+	lines = append(lines, s.rest(len(x.Tools), x.Name)...)
 	if len(x.Refused) > 0 {
 		lines = append(lines, "", " "+t.Paints.Heading.On("Not offered"))
 		for _, why := range x.Refused[:min(len(x.Refused), serverSaidMax)] {
@@ -268,7 +271,7 @@ func (s Servers) offerLines(x harness.ServerStatus, width int) []string {
 	if len(x.Prompts) > 0 {
 		lines = append(lines, "", " "+t.Paints.Heading.On(harness.Count(len(x.Prompts), "prompt")))
 	}
-	for _, p := range x.Prompts {
+	for _, p := range x.Prompts[:min(len(x.Prompts), serverThingsMax)] {
 		text := "/" + x.Name + ":" + p.Name
 		for _, a := range p.Arguments {
 			if a.Required {
@@ -279,10 +282,11 @@ func (s Servers) offerLines(x harness.ServerStatus, width int) []string {
 		}
 		lines = append(lines, s.thing(text, strings.TrimSpace(p.Title+"\n"+p.Help), width)...)
 	}
+	lines = append(lines, s.rest(len(x.Prompts), x.Name)...)
 	if len(x.Resources) > 0 {
 		lines = append(lines, "", " "+t.Paints.Heading.On(harness.Count(len(x.Resources), "resource")))
 	}
-	for _, r := range x.Resources {
+	for _, r := range x.Resources[:min(len(x.Resources), serverThingsMax)] {
 		about := strings.TrimSpace(r.Title)
 		if about == "" {
 			about = r.Name
@@ -292,7 +296,15 @@ func (s Servers) offerLines(x harness.ServerStatus, width int) []string {
 		}
 		lines = append(lines, s.thing("@"+x.Name+":"+r.URI, strings.TrimSpace(about+"\n"+r.Help), width)...)
 	}
-	return lines
+	return append(lines, s.rest(len(x.Resources), x.Name)...)
+}
+
+// rest says how many things are not listed, and where they are.
+func (s Servers) rest(n int, server string) []string {
+	if n <= serverThingsMax {
+		return nil
+	}
+	return []string{"   " + s.c.Theme.Paints.Muted.On(fmt.Sprintf("and %d more: cairn mcp test %s lists them", n-serverThingsMax, server))}
 }
 
 // thing is something that a server offers, and what it says about it.
@@ -301,6 +313,10 @@ func (s Servers) thing(name, help string, width int) []string {
 	lines := []string{"   " + t.Paints.Strong.On(widget.OneLine(name, max(width-4, 1), t.Ornaments.Ellipsis))}
 	if help == "" {
 		return lines
+	}
+	// No more of it is laid out than is seen: there may be a thousand of them.
+	if most := 4 * (serverHelpMax + 1) * width; len(help) > most {
+		help = strings.ToValidUTF8(help[:most], "")
 	}
 	for _, l := range told(help, t.Paints.Muted, width-4, serverHelpMax) {
 		lines = append(lines, "    "+l)

@@ -168,3 +168,28 @@ func TestAFormShowsWhatIsWrongInASmallWindow(t *testing.T) {
 		t.Errorf("it does not say how a date is written:\n%s", view)
 	}
 }
+
+func TestAFormIsReadOnFromWhereItIs(t *testing.T) {
+	t.Parallel()
+	theme, err := themes.Load("", true, themes.Options{Profile: themes.TrueColor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields []harness.ServerField
+	for range 9 {
+		fields = append(fields, harness.ServerField{Name: "field", Kind: harness.FieldText})
+	}
+	fields = append(fields, harness.ServerField{Name: "last", Kind: harness.FieldYesNo})
+	f, _ := NewForm(t.Context(), FormConfig{Theme: theme, Fields: fields}).Open()
+	f, _, _ = f.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
+	for range 9 {
+		f, _, _ = f.Update(tea.KeyMsg{Type: tea.KeyTab})
+	}
+	if view := f.View(40, 10); !strings.Contains(view, "( ) yes") || strings.Contains(view, "( ) no") {
+		t.Fatalf("it is at another place:\n%s", view)
+	}
+	f, _, _ = f.Update(tea.KeyMsg{Type: tea.KeyPgDown})
+	if view := f.View(40, 10); !strings.Contains(view, "( ) no") {
+		t.Errorf("the end is not shown:\n%s", view)
+	}
+}

@@ -44,11 +44,12 @@ func (f Form) read(by int) Form {
 	return f
 }
 
-// look remembers how much of the form was shown.
+// look remembers what of the form is shown, and how much of it was.
 func (f Form) look() Form {
 	if f.width > 0 && f.height > 0 {
 		b, room := f.body(f.width), f.room()
-		f.seen = max(f.seen, f.first(b, room)+room)
+		f.top = f.first(b, room)
+		f.seen = max(f.seen, f.top+room)
 		f.whole = f.whole || f.seen >= len(b.lines)
 	}
 	return f

@@ -57,6 +57,7 @@ func TestSessions(t *testing.T, open Open) {
 	run(t, "an import is exact, idempotent and never merges", open, testImport)
 	run(t, "an import keeps branches", open, testImportTree)
 	run(t, "an import is as old as it was elsewhere", open, testImportPlace)
+	run(t, "an import comes behind what was used since", open, testImportBehindUse)
 	run(t, "a fork has what was said before", open, testForks)
 	run(t, "an id that is not in stored form is refused", open, func(t *testing.T, s Stores) {
 		for _, id := range []harness.SessionID{"", "*", "../x", "A", "a/b", "a b", ".", "a\x00b"} {
@@ -315,6 +316,35 @@ func testImportPlace(t *testing.T, s Stores) {
 	must(t, err)
 	if got := order(); got != "older now newer old between" {
 		t.Fatalf("after it was used again the order is %s", got)
+	}
+}
+
+// testImportBehindUse finds that what was used last stays first when something is
+// imported that was used before, also where that was an import itself.
+func testImportBehindUse(t *testing.T, s Stores) {
+	m := harness.UserText("x")
+	imp := func(id harness.SessionID, at time.Time) {
+		t.Helper()
+		_, _, err := s.Sessions.Import(ctx(t), harness.Session{ID: id, Created: at, Updated: at}, []harness.Record{{At: at, Message: &m}})
+		must(t, err)
+	}
+	start := s.Clock.Now()
+	imp("used", start.AddDate(-2, 0, 0))
+	l, err := s.Owners.Acquire(ctx(t), harness.Session{ID: "used"}, harness.Holder{PID: 1})
+	must(t, err)
+	for range 2 {
+		s.Clock.Add(2 * time.Hour)
+		_, err = s.Transcript.Append(ctx(t), l, harness.Record{Message: &m})
+		must(t, err)
+	}
+	imp("before", start.AddDate(-1, 0, 0))
+	imp("meanwhile", start.Add(3*time.Hour))
+	var ids []string
+	for _, got := range value[[]harness.Session](t)(s.Sessions.List(ctx(t), harness.SessionFilter{})) {
+		ids = append(ids, string(got.ID))
+	}
+	if got := strings.Join(ids, " "); got != "used meanwhile before" {
+		t.Fatalf("the order is %s", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -251,12 +252,38 @@ func (s *session) listedAt(at time.Time) error {
 	if err != nil {
 		return err
 	}
+	if c.LastUsed != s.info.ID { // if so, it was purged
+		if err := s.t.usedAfter(at); err != nil {
+			return err
+		}
+	}
 	s.info.Order = uint64(at.UnixNano())
 	if s.info.Order >= c.LastOrder {
 		s.info.Order = max(s.info.Order, c.LastOrder+1)
 		c.LastUsed, c.LastOrder = s.info.ID, s.info.Order
 	}
 	return recent.put(s.recentKey(), listed{})
+}
+
+// usedAfter brings the place of the session that is first up to its last use, if that
+// was after a time: as long as it was first its uses moved nothing.
+func (t *tx) usedAfter(at time.Time) error {
+	c, err := t.counters()
+	if err != nil {
+		return err
+	}
+	first, ok, err := t.find(c.LastUsed)
+	if errors.Is(err, harness.ErrDamaged) {
+		return nil // it keeps the place that it has
+	}
+	if err != nil || !ok || !first.info.Updated.After(at) {
+		return err
+	}
+	c.LastUsed = ""
+	if err := first.touch(); err != nil {
+		return err
+	}
+	return first.save()
 }
 
 // newSession makes the buckets of a session and lists it as the last used one. The

@@ -112,8 +112,18 @@ func manual(root *cobra.Command) string {
 	for _, e := range eventDocs() {
 		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(string(e.Type)), roff(e.Meaning))
 	}
+	b.WriteString(".SH FILES\n")
+	for _, f := range fileDocs() {
+		fmt.Fprintf(&b, ".TP\n.I %s\n%s\n", roff(f[0]), roff(f[1]))
+	}
 	fmt.Fprintf(&b, ".SH EXAMPLES\n%s", literal(root.Example))
-	fmt.Fprintf(&b, ".SH SEE ALSO\n%s\n", roff("cairn.toml(5), cairn-keys(7)"))
+	also := ""
+	for _, c := range root.Commands() {
+		if !c.Hidden && !c.IsAdditionalHelpTopicCommand() && c.Name() != "help" {
+			also += "cairn-" + c.Name() + "(1), "
+		}
+	}
+	fmt.Fprintf(&b, ".SH SEE ALSO\n%s\n", roff(also+"cairn.toml(5), cairn-keys(7)"))
 	return b.String()
 }
 

@@ -68,6 +68,11 @@ func TestThereIsAPageForEachCommandTheConfigurationAndTheKeys(t *testing.T) {
 		}
 		return string(data)
 	}
+	for _, want := range []string{".I ~/.config/cairn/config.toml\n", `cairn\-mcp(1), `, "cairn.toml(5), cairn\\-keys(7)"} {
+		if !strings.Contains(read("man1/cairn.1"), want) {
+			t.Errorf("cairn(1) does not have %q", want)
+		}
+	}
 	for _, s := range settings() {
 		if !strings.Contains(read("man5/cairn.toml.5"), "\n.B "+roff(s.key)+"\n") {
 			t.Errorf("cairn.toml(5) does not have %s", s.key)

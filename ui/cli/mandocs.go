@@ -3,6 +3,19 @@ package cli
 // keyDoc is a key of the configuration, or one below a table, in words.
 type keyDoc struct{ key, value, text string }
 
+// fileDocs are the places of files, and what is there.
+func fileDocs() [][2]string {
+	return [][2]string{
+		{"~/.local/share/cairn/cairn.db", "Conversations, facts, notes, runs and permissions (XDG_DATA_HOME, CAIRN_DIR, --dir)."},
+		{"~/.local/share/cairn/backups/", "Checked copies of it, one a day, of the last 7 days."},
+		{"~/.config/cairn/config.toml", "The configuration: cairn.toml(5) (XDG_CONFIG_HOME, CAIRN_CONFIG, --config)."},
+		{"~/.config/cairn/secrets.toml", "Keys of providers, where the system has no keyring."},
+		{"~/.config/cairn/themes/", "Themes of your own."},
+		{".cairn/config.toml", "What a project sets: model, system prompt, theme, and stricter rules."},
+		{"~/.local/state/cairn/cairn.log", "The log (XDG_STATE_HOME, CAIRN_LOG, --log)."},
+	}
+}
+
 // configDocs are all keys of the configuration, in the order of the manual.
 func configDocs() []keyDoc {
 	return []keyDoc{

@@ -161,6 +161,18 @@ func (r Remote) Parse(text string) (c Call, ok bool, err error) {
 	return c, true, err
 }
 
+// argument is the place of the argument that is typed as name, -1 if there is none.
+// Lists show names in capitals, so that of no other argument may be typed as it likes.
+func (c Call) argument(name string) int {
+	is := func(same func(a, b string) bool) int {
+		return slices.IndexFunc(c.Prompt.Arguments, func(a harness.PromptArgument) bool { return same(typable(a.Name), name) })
+	}
+	if i := is(func(a, b string) bool { return a == b }); i >= 0 {
+		return i
+	}
+	return is(strings.EqualFold)
+}
+
 // arguments reads what follows a prompt: values in the order of its arguments, or
 // name=value. Of a prompt with a single argument all of it is the value.
 func (c Call) arguments(rest string) (map[string]string, error) {
@@ -177,13 +189,16 @@ func (c Call) arguments(rest string) (map[string]string, error) {
 		return given, err
 	}
 	if len(args) == 1 && len(list) > 1 && !strings.ContainsRune(rest, '"') {
-		given[args[0].Name] = strings.TrimPrefix(rest, typable(args[0].Name)+"=")
+		if name, value, named := strings.Cut(rest, "="); named && c.argument(name) == 0 {
+			rest = value
+		}
+		given[args[0].Name] = rest
 		return given, nil
 	}
 	var free []string
 	for _, w := range list {
 		name, value, named := strings.Cut(w.text, "=")
-		i := slices.IndexFunc(args, func(a harness.PromptArgument) bool { return typable(a.Name) == name })
+		i := c.argument(name)
 		if !named || i < 0 || w.eq == 0 {
 			free = append(free, w.text)
 			continue
@@ -343,10 +358,8 @@ func (c Call) Typing(text string) (argument, typed string) {
 	}
 	typed = text[at+1:]
 	if name, value, ok := strings.Cut(typed, "="); ok {
-		for _, a := range c.Prompt.Arguments {
-			if typable(a.Name) == name {
-				return a.Name, value
-			}
+		if i := c.argument(name); i >= 0 {
+			return c.Prompt.Arguments[i].Name, value
 		}
 	}
 	before, err := c.arguments(strings.TrimSpace(strings.TrimPrefix(text[:at], "/"+c.Name())))

@@ -65,6 +65,8 @@ func TestACallIsReadAsItIsTyped(t *testing.T) {
 		`/s:one "open`:                        {given: map[string]string{}, wrong: "not closed"},
 		"/s:two_words_ 1 2":                   {given: map[string]string{"a": "1", "b": "2"}},
 		`/s:two_words_ b=2 "the first"`:       {given: map[string]string{"a": "the first", "b": "2"}},
+		`/s:two_words_ B=2 A=1`:               {given: map[string]string{"a": "1", "b": "2"}},
+		"/s:one TEXT=all of it":               {given: map[string]string{"text": "all of it"}},
 		`/s:two_words_ x=1`:                   {given: map[string]string{"a": "x=1"}},
 		`/s:two_words_ "b=1"`:                 {given: map[string]string{"a": "b=1"}},
 		"/s:two_words_ 1 2 3":                 {given: map[string]string{"a": "1", "b": "2"}, wrong: "too much"},

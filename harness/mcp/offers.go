@@ -279,7 +279,8 @@ func (v *live) update() {
 		}
 		if err := v.refresh(ctx, kind, &o); err != nil {
 			v.logs(slog.LevelWarn, "its lists cannot be read again: "+l.explain(err))
-			return
+			v.changed[kind].Store(true) // the next change asks again; what was read before counts
+			break
 		}
 	}
 	l.mu.Lock()

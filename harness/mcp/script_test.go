@@ -24,6 +24,8 @@ type player struct {
 	// tools are what it lists, calls what its tools do.
 	tools string
 	hold  bool
+	// mute leaves the list of prompts unanswered.
+	mute bool
 }
 
 type request struct {
@@ -153,6 +155,9 @@ func (p *player) answer(r request, raw string) {
 	case "tools/list":
 		p.reply(r.ID, `{"tools":`+p.tools+`}`)
 	case "prompts/list":
+		if p.mute {
+			return
+		}
 		p.reply(r.ID, `{"prompts":[{"name":"greet"},{"name":"bad\u001b[2J"},null]}`)
 	case "tools/call":
 		p.call(r)
@@ -243,6 +248,9 @@ func (p *player) call(r request) {
 	case "change":
 		p.tools = strings.ReplaceAll(oneTool, "Does it.", rest)
 		p.tools = strings.ReplaceAll(p.tools, `"properties":{`, `"properties":{"extra":{"type":"string"},`)
+		if p.mute = rest == "and say no prompts"; p.mute {
+			p.notify("notifications/prompts/list_changed", "{}")
+		}
 		for range 4 {
 			p.notify("notifications/tools/list_changed", "{}")
 		}

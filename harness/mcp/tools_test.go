@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"cairn/harness"
 	"cairn/harness/mcp"
@@ -163,5 +164,16 @@ func TestPatternsChooseTools(t *testing.T) {
 	}
 	if tl, _ := set.Lookup("my_a_b"); tl.Replay != tool.Manual {
 		t.Errorf("the replay policy is %q", tl.Replay)
+	}
+}
+
+func TestAListThatIsNotReadAgainHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "plain", func(s *mcp.Server, _ *mcp.Options) { s.Timeout = 500 * time.Millisecond })
+	ready(t, m)
+	works(t, set, "s_do", said("change and say no prompts"), "changed")
+	s := until(t, m, "changed", func(s harness.ServerStatus) bool { return len(s.Tools) == 1 && s.Tools[0].Changed })
+	if len(s.Prompts) != 1 {
+		t.Errorf("the prompts of before are %+v", s.Prompts)
 	}
 }

@@ -102,6 +102,9 @@ func wantedMCP(key []string) string {
 // where it is not set.
 var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)
 
+// portReference is one in the place of a port.
+var portReference = regexp.MustCompile(`(:[0-9]*)` + reference.String()) //nolint:gochecknoglobals // a table: the form of a port
+
 // refersOnly reports whether a value is nothing but one reference, and so no secret.
 func refersOnly(value string) bool { return reference.FindString(value) == value && value != "" }
 
@@ -125,13 +128,15 @@ func refer(value string, getenv func(string) string) (text, unset string) {
 // the whole of it or its beginning, a host, a port or a part of its path.
 func anyAddress(address string) string {
 	if at := reference.FindStringIndex(address); at != nil && at[0] == 0 {
-		begin := "http://1"
+		begin := "http://x"
 		if strings.HasPrefix(address[at[1]:], "://") {
 			begin = "http"
 		}
 		address = begin + address[at[1]:]
 	}
-	return reference.ReplaceAllString(address, "1")
+	// A port is a number.
+	address = portReference.ReplaceAllString(address, "${1}1")
+	return reference.ReplaceAllString(address, "x")
 }
 
 // checkMCP refuses servers that cannot be, by the lines where they are.

@@ -169,7 +169,10 @@ func (t mcpServerTable) literal() []string {
 		*values = kept
 	}
 	plain.URL = anyAddress(plain.URL)
-	for name := range secretsOfServer(plain) {
+	for name, value := range secretsOfServer(plain) {
+		if strings.Contains(name, ".url ") && strings.Trim(value, "x") == "" { // nothing but references
+			continue
+		}
 		all = append(all, strings.TrimPrefix(name, keyMCP+".servers.x."))
 	}
 	return all

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // added are the flags of `cairn mcp add`.
@@ -38,6 +40,12 @@ func (a *app) mcpAdd() *cobra.Command {
 	f.StringVar(&given.timeout, "timeout", "", "a call may take `TIME`, such as 30s")
 	f.StringVar(&given.start, "start", "", "connecting may take `TIME`")
 	f.BoolVar(&given.off, "off", false, "do not connect to it yet")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+			return usage("%w; what the program itself is given goes behind --, as in: cairn mcp add files -- npx -y server-files", flagError(cmd, err))
+		}
+		return flagError(cmd, err)
+	})
 	cmd.RunE = runner(func(ctx context.Context, args []string) error {
 		t, err := a.wantedServer(args, given)
 		if err != nil {

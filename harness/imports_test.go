@@ -61,7 +61,9 @@ func TestImportsPointOneWay(t *testing.T) {
 				t.Errorf("%s imports bbolt: only storage/bolt may", p.ImportPath)
 			}
 			for _, only := range []struct{ library, home string }{
-				{"github.com/jackc/pgx", "cairn/storage/postgres"}, {"modernc.org/", "cairn/storage/sqlite"}, {"go.temporal.io/", "cairn/harness/temporal"},
+				{"github.com/jackc/pgx", "cairn/storage/postgres"},
+				{"modernc.org/", "cairn/storage/sqlite"},
+				{"go.temporal.io/", "cairn/harness/temporal"},
 				{"github.com/modelcontextprotocol/", "cairn/harness/mcp"},
 			} {
 				if strings.HasPrefix(to, only.library) && !below(p.ImportPath, only.home) {

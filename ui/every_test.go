@@ -79,7 +79,7 @@ func everyScreen() []sight {
 		}},
 		{name: "steering", open: func(w *uitest.World, d *uitest.Driver) {
 			queued(w, d, "then "+scripts)
-			d.Type("/steer first "+scripts).Press("enter").Type("/steer and "+short).Press("enter").Wait(time.Second)
+			d.Type("/steer first " + scripts).Press("enter").Type("/steer and " + short).Press("enter").Wait(time.Second)
 		}},
 		typed("draft", "two\nlines "+scripts), typed("draft-folded", strings.Repeat("line "+short+"\n", 40)),
 		{name: "completion", open: func(_ *uitest.World, d *uitest.Driver) { d.Type("/re") }},

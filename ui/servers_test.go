@@ -117,7 +117,7 @@ func TestThatAQuestionIsOverIsSaidUntilAKeyIsPressed(t *testing.T) {
 		gone := make(chan struct{})
 		d.Type("go").Press("enter").Wait(200 * time.Millisecond)
 		s.Ask(person(gone))
-		d.Wait(700 * time.Millisecond).Type("Ada").Shows("asks you", "Ada")
+		d.Wait(700*time.Millisecond).Type("Ada").Shows("asks you", "Ada")
 		close(gone)
 		d.Wait(10*time.Second).Hides("asks you").Shows("good", "what you filled in")
 		d.Type("x").Wait(time.Second).Hides("what you filled in")

@@ -213,7 +213,7 @@ func New(ctx context.Context, d Deps) Model {
 		Engine: d.Engine, Remote: remote, Prune: d.PruneRuns, Sessions: d.Sessions, Owners: d.Owners, Transcript: d.Transcript, Self: d.Holder, User: d.User,
 		Theme: m.look.theme, Now: d.Now, Words: Words, Keys: d.Keys,
 	})
-	m = m.open(chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices, Greet: true})
+	m = m.open(chat.Open{Session: d.Session, New: d.Fresh, Prompt: d.Prompt, Notices: d.Notices, Greet: true}) //nolint:contextcheck // the chat has its own
 	if d.Pick {
 		m.front = frontPicker
 	}
@@ -230,7 +230,7 @@ func (m Model) open(o chat.Open) Model {
 	o.Number = m.serial
 	m.front = frontChat
 	m.chat = chat.New(m.ctx, m.chatDeps(), o).ShiftEnter(m.term.able.ShiftEnter())
-	m.chat, _ = m.chat.UseImages(m.images()) //nolint:contextcheck // the chat has its own; there are no images yet
+	m.chat, _ = m.chat.UseImages(m.images())
 	return m
 }
 

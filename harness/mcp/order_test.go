@@ -21,9 +21,9 @@ func TestAProgramIsAskedForInItsOwnOrder(t *testing.T) {
 		return "{" + strings.Join(all, ",") + "}"
 	}
 	for properties, want := range map[string]string{
-		`{"host":{"type":"string"},"b":{"type":"integer"},"a":{"type":"boolean"}}`:  "host b a",
+		`{"host":{"type":"string"},"b":{"type":"integer"},"a":{"type":"boolean"}}`:   "host b a",
 		`{"z":{"type":"string"},"a":{"type":"string","properties":{"z":{},"b":{}}}}`: "z a",
-		`{"z":{"type":"string"},"z":{"type":"string"},"\u0061":{"type":"string"}}`:  "z a",
+		`{"z":{"type":"string"},"z":{"type":"string"},"\u0061":{"type":"string"}}`:   "z a",
 		`{}`:                    "",
 		`{"b":{"type":"null"}}`: "refused",
 		text(3):                 "f003 f002 f001",

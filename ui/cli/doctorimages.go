@@ -53,6 +53,7 @@ func (a *app) images(b []byte) finding {
 		return good(about, "shown alone by /image, in the manner of iTerm2")
 	case screen.ProtocolSixel:
 		return good(about, "shown alone by /image, as sixel")
+	case screen.ProtocolNone:
 	}
 	if a.s.Getenv("TMUX") != "" {
 		return good(about, "named only: tmux shows none by itself; inside kitty, set allow-passthrough on in tmux and images = \"kitty\" here")

@@ -5,7 +5,9 @@ package realtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -47,7 +49,7 @@ func serveTower(dir string) error {
 			return nil, nil, err
 		}
 		for {
-			if _, err := os.Stat(filepath.Join(dir, "hold")); err != nil {
+			if _, err := os.Stat(filepath.Join(dir, "hold")); errors.Is(err, fs.ErrNotExist) {
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "deployed with " + os.Getenv("TOWER_TOKEN")}}}, nil, nil
 			}
 			select {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/vt"
 
@@ -21,6 +22,8 @@ type glass struct {
 	painter *screen.Painter
 	size    [2]int
 	written strings.Builder // all of it
+	// inline leaves the alternate screen to what needs it.
+	inline bool
 }
 
 // behindGlass shows a window of a size.
@@ -46,6 +49,10 @@ func (g *glass) show() {
 	g.t.Helper()
 	g.Screen() // fails if the view does not fit
 	m := g.Model()
+	if g.inline {
+		g.flow(m)
+		return
+	}
 	x, y, on := 0, 0, false
 	if c, ok := m.(screen.Cursorer); ok {
 		x, y, on = c.Cursor()
@@ -57,9 +64,27 @@ func (g *glass) show() {
 	}
 }
 
+// flow draws a frame below what the terminal has. What opens and ends the alternate
+// screen is left out of what is written.
+func (g *glass) flow(m tea.Model) {
+	g.t.Helper()
+	b := g.painter.Draw(m)
+	if _, err := g.term.Write(b); err != nil {
+		g.t.Fatal(err)
+	}
+	s := strings.TrimPrefix(string(b), "\x1b[?1049l")
+	if in, ok := strings.CutPrefix(s, "\x1b[?1049h"); ok {
+		_, s, _ = strings.Cut(in, "\x1b[2J")
+	}
+	g.written.WriteString(s)
+}
+
 // differs says where the terminal is not what a fresh one of its size shows.
 func (g *glass) differs() string {
 	g.t.Helper()
+	if g.inline { // what stands above is not to be drawn again
+		return ""
+	}
 	w, h := max(g.size[0], 1), max(g.size[1], 1)
 	fresh := vt.NewEmulator(w, h)
 	x, y, on := g.Model().(screen.Cursorer).Cursor()

@@ -113,3 +113,24 @@ func TestInlineAnAnswerThatIsTriedAgainSaysSoBeforeItIsGivenAnew(t *testing.T) {
 		s.once(slices.Concat(first[:6], []string{"busy; tried again", "the answer was given anew:"}, each)...)
 	})
 }
+
+func TestInlineTheHalfAnswerOfATurnThatFailedIsKept(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		w.Model.Then(uitest.Fails("half of it", "broke"), uitest.Says("fine"))
+		s := inline(t, w, "talk", 60, 24)
+		s.says("go").passes(3*time.Second, 100*time.Millisecond).once("half of it")
+		s.says("more").passes(3*time.Second, 100*time.Millisecond).once("half of it", "fine").once("more")
+	})
+}
+
+func TestInlineWhatWasTakenBackIsToldOnce(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		s := inline(t, w, "talk", 60, 24)
+		for _, text := range []string{"one", "two", "three"} {
+			s.says(text).passes(3*time.Second, 500*time.Millisecond)
+		}
+		s.says("/undo").passes(3*time.Second, 100*time.Millisecond).once("echo three", "was taken back")
+		s.Press("ctrl+u")
+		s.frame().says("four").passes(3*time.Second, 100*time.Millisecond).once("was taken back", "echo four")
+	})
+}

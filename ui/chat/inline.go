@@ -12,8 +12,8 @@ import (
 // chat that is drawn without the alternate screen. What was given is never changed.
 type given struct {
 	begun bool
-	// items are the ids of the items that were given, last is that of the newest.
-	// The map is only ever added to.
+	// items are the ids of the items that were given, last is that of the newest that
+	// is stored. The map is only ever added to.
 	items map[int]bool
 	last  int
 	live  givenLive
@@ -55,14 +55,18 @@ func (m Model) Give() (Model, []string) {
 		m.given.begun, m.given.items = true, map[int]bool{}
 		out = m.passOver(d)
 	}
-	from, gone := m.ungiven()
-	if gone {
+	from := m.ungiven()
+	if m.takenBack() {
 		out = append(out, d.quiet("what stands above was taken back; from here on it goes on")...)
+	}
+	for _, i := range m.between(from) {
+		out = append(out, d.lines(i)...)
+		m.mark(i)
 	}
 	i := from
 	for ; i < len(m.pages.items) && m.final(i); i++ {
 		out = append(out, m.remaining(i, d.lines(i), &out)...)
-		m.given.items[m.pages.items[i].id], m.given.last = true, m.pages.items[i].id
+		m.mark(i)
 	}
 	if i == len(m.pages.items) {
 		out = append(out, m.giveLive(d)...)
@@ -97,15 +101,56 @@ func (m Model) passOver(d desk) []string {
 	return d.quiet(words)
 }
 
-// ungiven is the first item that was not given, behind those that were. Gone says
-// that the last one that was is no longer part of the conversation.
-func (m Model) ungiven() (from int, gone bool) {
+// mark says that item i was given.
+func (m *Model) mark(i int) {
+	it := m.pages.items[i]
+	m.given.items[it.id] = true
+	if it.rec.Seq > 0 {
+		m.given.last = max(m.given.last, it.id)
+	}
+}
+
+// ungiven is the first item that was not given, behind those that were.
+func (m Model) ungiven() int {
 	for i := len(m.pages.items) - 1; i >= 0; i-- {
-		if it := m.pages.items[i]; m.given.items[it.id] {
-			return i + 1, m.given.last != 0 && it.id != m.given.last
+		if m.given.items[m.pages.items[i].id] {
+			return i + 1
 		}
 	}
-	return 0, m.given.last != 0
+	return 0
+}
+
+// takenBack reports whether the last stored item that was given is no longer part of
+// the conversation. That is so once: what comes back is given again.
+func (m *Model) takenBack() bool {
+	is := func(it item) bool { return it.id == m.given.last }
+	if m.given.last == 0 || slices.ContainsFunc(m.pages.items, is) {
+		return false
+	}
+	was := m.given.items
+	m.given.items, m.given.last = map[int]bool{}, 0
+	for i, it := range m.pages.items {
+		if was[it.id] {
+			m.mark(i)
+		}
+	}
+	return true
+}
+
+// between are the items that came in between those that were given, such as the half
+// answer of a turn that failed, which is stored once the person goes on. What is read
+// of older ones stands before all of them.
+func (m Model) between(from int) []int {
+	var late []int
+	begun := false
+	for i, it := range m.pages.items[:from] {
+		if m.given.items[it.id] {
+			begun = true
+		} else if begun {
+			late = append(late, i)
+		}
+	}
+	return late
 }
 
 // final reports whether nothing of an item will be shown otherwise any more.
@@ -207,7 +252,7 @@ func givenUpTo(attempt int, lines []string, n int) givenLive {
 func (m Model) region(room int) []string {
 	d := m.desk()
 	var out []string
-	from, _ := m.ungiven()
+	from := m.ungiven()
 	for i := from; i < len(m.pages.items); i++ {
 		out = append(out, d.lines(i)...)
 	}
@@ -255,7 +300,7 @@ func (m Model) Rewrapped(n int) (Model, []string) {
 		out = append(d.liveHead(len(m.pages.items), false), lines[:fixed]...)
 		m.given.live = givenUpTo(l.attempt, lines, fixed)
 	}
-	to, _ := m.ungiven()
+	to := m.ungiven()
 	for i := to - 1; i >= 0 && len(out) < n && m.given.items[m.pages.items[i].id]; i-- {
 		out = append(slices.Clone(d.lines(i)), out...)
 	}

@@ -170,6 +170,9 @@ func (t mcpServerTable) literal() []string {
 	}
 	plain.URL = anyAddress(plain.URL)
 	for name, value := range secretsOfServer(plain) {
+		if strings.HasPrefix(name, keyMCP+".servers.x.args ") && strings.HasSuffix(name, ")") {
+			continue // another form of the one before
+		}
 		if strings.Contains(name, ".url ") && strings.Trim(value, "x") == "" { // nothing but references
 			continue
 		}

@@ -1,6 +1,8 @@
 package ui_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +50,50 @@ func TestWhatIsSaidIntoATurnThatIsStoppedStaysWhereItWasSaid(t *testing.T) {
 			t.Errorf("sent were %q", got)
 		}
 	})
+}
+
+// unsure is an engine that has what is said into its runs, and fails to say so: before
+// or after its events tell of it.
+type unsure struct {
+	harness.Engine
+	late time.Duration
+}
+
+func (u unsure) Steer(ctx context.Context, id harness.RunID, s harness.Steer) error {
+	steer := u.Engine.(harness.Steerer).Steer
+	lost := errors.New("the connection was lost")
+	if u.late < 0 {
+		if err := steer(ctx, id, s); err != nil {
+			return err
+		}
+		time.Sleep(-u.late)
+		return lost
+	}
+	go func() {
+		time.Sleep(u.late)
+		_ = steer(context.WithoutCancel(ctx), id, s)
+	}()
+	return lost
+}
+
+func TestWhatIsSaidAndNotAnsweredForIsHeardOnce(t *testing.T) {
+	for _, late := range []time.Duration{time.Second, -time.Second} {
+		in(t, func(t *testing.T, w *uitest.World) {
+			deps := w.Deps("talk", true)
+			deps.Engine = unsure{deps.Engine, late}
+			d := w.Start(deps, 80, 24)
+			queued(w, d, "later")
+			d.Type("/steer no, the other").Press("enter").Wait(500 * time.Millisecond)
+			if late > 0 {
+				d.Shows("not said into the turn, but queued", `queued 1: "no, the other"`)
+			}
+			d.Wait(2*time.Second).Shows("steering: no, the other", `queued 1: "later"`).Hides(`queued 2`)
+			d.Wait(time.Minute)
+			if got := asked(w); !slices.Equal(got, []string{"go", "no, the other", "later"}) {
+				t.Errorf("sent were %q", got)
+			}
+		})
+	}
 }
 
 func TestWhatIsSaidBeforeARunHasAnIdReachesIt(t *testing.T) {

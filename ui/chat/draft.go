@@ -21,6 +21,10 @@ type draft struct {
 	armed, saving bool
 	// said is what was said into the turn and the model was not told yet.
 	said []saying
+	// doubted is what was queued because the engine failed to say whether it has it,
+	// heard what it told that it has, the last of it.
+	doubted []saying
+	heard   []string
 	// eager says that the queue is to be sent as soon as the session is ours.
 	eager bool
 }

@@ -172,6 +172,9 @@ func (m Model) saidInto(r *harness.Run) Model {
 
 // heard follows what the run tells of a saying, also of those from elsewhere.
 func (m Model) heard(e harness.Event) Model {
+	if e.Type == harness.EventSteered {
+		m = m.notDoubted(e.Steer)
+	}
 	waits := slices.ContainsFunc(m.draft.said, func(s saying) bool { return s.id == e.Steer })
 	if e.Type == harness.EventSteered && !waits && e.Message != nil {
 		m.draft.said = append(slices.Clip(m.draft.said), saying{id: e.Steer, text: e.Message.Text()})
@@ -186,6 +189,29 @@ func (m Model) heard(e harness.Event) Model {
 	return m
 }
 
+// heardMost is how many of the sayings that the engine has are remembered.
+const heardMost = 16
+
+// notDoubted takes from the queue what the engine has after all: it would be heard
+// twice. What somebody is just at in the queue stays.
+func (m Model) notDoubted(id string) Model {
+	heard := m.draft.heard
+	m.draft.heard = append(slices.Clone(heard[max(len(heard)-heardMost+1, 0):]), id)
+	at := slices.IndexFunc(m.draft.doubted, func(s saying) bool { return s.id == id })
+	if at < 0 {
+		return m
+	}
+	queued := slices.Index(m.draft.queue, m.draft.doubted[at].text)
+	m.draft.doubted = slices.Delete(slices.Clone(m.draft.doubted), at, at+1)
+	if queued < 0 || m.queue.mode.Holds() {
+		return m
+	}
+	m.draft.queue = slices.Delete(slices.Clone(m.draft.queue), queued, queued+1)
+	m.draft.version++
+	m.notice = ""
+	return m
+}
+
 // saidMsg says whether something was said into a run.
 type saidMsg struct {
 	to
@@ -195,7 +221,7 @@ type saidMsg struct {
 }
 
 func (msg saidMsg) apply(m Model) (Model, tea.Cmd) {
-	if msg.err == nil { // its events tell the rest
+	if msg.err == nil || slices.Contains(m.draft.heard, msg.said.id) { // its events tell the rest
 		for i, s := range m.draft.said {
 			if s.id == msg.said.id {
 				m.draft.said = slices.Clone(m.draft.said)
@@ -214,6 +240,7 @@ func (msg saidMsg) apply(m Model) (Model, tea.Cmd) {
 	case errors.Is(msg.err, harness.ErrEnded), errors.Is(msg.err, errors.ErrUnsupported):
 		m, cmd = m.sayNext(msg.said.text)
 	default:
+		m.draft.doubted = append(slices.Clip(m.draft.doubted), msg.said)
 		m, cmd = m.sayNext(msg.said.text)
 		m.notice = "not said into the turn, but queued: " + m.deps.Words(msg.err)
 	}

@@ -13,58 +13,75 @@ import (
 // form of a key. shown is the argument without it, name what it is called, and values
 // are the forms in which the program may tell of it; ok is false if there is none.
 func SecretArg(args []string, i int, named func(name string) bool) (shown, name string, values []string, ok bool) {
-	const hidden = "…"
-	arg, before := args[i], ""
-	if i > 0 {
-		before = args[i-1]
+	arg, option := args[i], ""
+	if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.ContainsAny(args[i-1], "=: ") {
+		option = args[i-1]
 	}
-	option := strings.HasPrefix(before, "-") && !strings.ContainsAny(before, "=: ")
-	if option && arg != "" && !strings.HasPrefix(arg, "-") && named(before) {
-		return hidden, before, []string{arg}, true
+	if option != "" && arg != "" && !strings.HasPrefix(arg, "-") && named(option) {
+		return hiddenArg, option, []string{arg}, true
 	}
-	for at, r := range arg {
-		if r != '=' && r != ':' {
-			continue
-		}
-		from := at + 1
-		for from < len(arg) && (arg[from] == ' ' || arg[from] == '"' || arg[from] == '\'') {
-			from++
-		}
-		name := arg[:at]
-		name = strings.Trim(name[strings.LastIndexAny(name, `=:?&;,{ `)+1:], `"'`)
-		header := r == ':' && (credential(name) || option && headerOption(before) && !harmless(name))
-		if from == len(arg) || strings.HasPrefix(arg[from:], "//") || !header && !named(name) && !credential(name) {
-			continue
-		}
-		rest := arg[from:]
-		values := []string{rest}
-		if end := strings.IndexAny(rest, `&"'`); end > 0 {
-			values = append(values, rest[:end])
-		}
-		for crumb := range strings.SplitSeq(rest, ";") {
-			if _, value, ok := strings.Cut(crumb, "="); ok && credential(name) {
-				values = append(values, value)
-			}
-		}
-		if scheme, token, ok := strings.Cut(rest, " "); ok && credential(name) {
-			values = append(values, token)
-			from += len(scheme) + 1
-		}
-		return arg[:from] + hidden, name, values, true
+	if shown, name, values, ok = secretPair(arg, option, named); ok {
+		return shown, name, values, true
 	}
 	if password, found := tool.SecretsOf([]string{"x=" + arg}, nil)["x password"]; found {
-		shown, cut := arg, strings.LastIndex(arg, ":"+password+"@")
-		if cut >= 0 {
-			shown = arg[:cut+1] + hidden + arg[cut+1+len(password):]
-		} else {
-			shown = hidden // it is written otherwise there
+		shown = hiddenArg // unless it is written there as it is
+		if at := strings.LastIndex(arg, ":"+password+"@"); at >= 0 {
+			shown = arg[:at+1] + hiddenArg + arg[at+1+len(password):]
 		}
 		return shown, "password", []string{password}, true
 	}
 	if kind, found := harness.Secret(arg); found {
-		return hidden, kind, []string{arg}, true
+		return hiddenArg, kind, []string{arg}, true
 	}
 	return arg, "", nil, false
+}
+
+// hiddenArg stands for what is not shown of an argument.
+const hiddenArg = "…"
+
+// secretPair finds a name in an argument, with a secret behind it: NAME=VALUE, the
+// header NAME: VALUE, or either of them within more.
+func secretPair(arg, option string, named func(name string) bool) (shown, name string, values []string, ok bool) {
+	for at, r := range arg {
+		if r != '=' && r != ':' {
+			continue
+		}
+		from := at + 1 + len(arg[at+1:]) - len(strings.TrimLeft(arg[at+1:], ` "'`))
+		name := arg[:at]
+		name = strings.Trim(name[strings.LastIndexAny(name, "=:?&;,{ ")+1:], `"'`)
+		header := r == ':' && headerOption(option) && !harmless(name)
+		if from == len(arg) || strings.HasPrefix(arg[from:], "//") || !header && !named(name) && !credential(name) {
+			continue
+		}
+		rest := arg[from:]
+		values := forms(rest, credential(name))
+		if scheme, _, two := strings.Cut(rest, " "); two && credential(name) {
+			from += len(scheme) + 1
+		}
+		return arg[:from] + hiddenArg, name, values, true
+	}
+	return "", "", nil, false
+}
+
+// forms are the forms in which a program may tell of a secret: with what stands behind
+// it, and of what says who asks also without its scheme and its names.
+func forms(rest string, credentials bool) []string {
+	values := []string{rest}
+	if end := strings.IndexAny(rest, `&"'`); end > 0 {
+		values = append(values, rest[:end])
+	}
+	if !credentials {
+		return values
+	}
+	for crumb := range strings.SplitSeq(rest, ";") {
+		if _, value, ok := strings.Cut(crumb, "="); ok {
+			values = append(values, value)
+		}
+	}
+	if _, token, ok := strings.Cut(rest, " "); ok {
+		values = append(values, token)
+	}
+	return values
 }
 
 // credential reports whether a header of a name says who asks.

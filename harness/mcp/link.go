@@ -283,7 +283,7 @@ func (l *link) take(got offer) {
 		}
 	}
 	for _, t := range l.offer.tools {
-		if now, ok := got.tool(t.remote); ok && now.digest != t.digest {
+		if now, ok := got.tool(t.remote); ok && now.digest != t.digest && len(l.earlier) < 10*maxOffers {
 			l.earlier[t.remote] = t
 		}
 	}

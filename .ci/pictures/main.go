@@ -104,6 +104,7 @@ func (s scene) draw(ctx context.Context, binary, dir, url string, l look) error 
 	env = append(env, s.env...)
 	where := filepath.Join(home, project)
 	for _, args := range s.set {
+		args = slices.Clone(args) // both looks have it
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "URL", url)
 		}

@@ -113,11 +113,8 @@ func unfit(j run.Job, have run.Needs, h host, anyHost bool, remote func(name str
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", run.ErrUnfit, fmt.Sprintf(format, args...))
 	}
-	switch {
-	case want.Host != "" && want.Host != h.id:
+	if want.Host != "" && want.Host != h.id {
 		return refuse("its tools work on the machine %s, and this one is %s", j.Run.Host, h.name)
-	case want.Host == "" && bound(want.Tools, remote) && j.Run.Host != h.name && !anyHost:
-		return refuse("its tools would work on the machine %s instead of on %s; a worker with --any-host lets them", h.name, j.Run.Host)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want.Tools)) {
 		switch mark, has := have.Tools[name]; {
@@ -126,6 +123,10 @@ func unfit(j run.Job, have run.Needs, h host, anyHost bool, remote func(name str
 		case mark != want.Tools[name]:
 			return refuse("its tool %s is another one", name)
 		}
+	}
+	// Only of tools that are there is it known where they work.
+	if want.Host == "" && bound(want.Tools, remote) && j.Run.Host != h.name && !anyHost {
+		return refuse("its tools would work on the machine %s instead of on %s; a worker with --any-host lets them", h.name, j.Run.Host)
 	}
 	for _, name := range slices.Sorted(maps.Keys(have.Tools)) {
 		if _, has := want.Tools[name]; !has {

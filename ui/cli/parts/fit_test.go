@@ -28,6 +28,9 @@ func TestAWorkerThatDiffersRefusesTheRunAndSaysWhy(t *testing.T) {
 		"free, elsewhere":                 {needs: have, have: have, at: other, want: "a worker with --any-host lets them"},
 		"free, elsewhere, allowed":        {needs: have, have: have, at: other, anyHost: true},
 		"portable, elsewhere":             {needs: portable, have: portable, at: other},
+		"a server is missing, elsewhere": {
+			needs: run.Needs{Tools: map[string]string{"up_list": "c"}, Settings: "s"}, have: portable, at: other, want: "it has no tool up_list",
+		},
 		"a tool is missing":               {needs: have, have: portable, at: box, want: "it has no tool read_file"},
 		"a tool too many":                 {needs: portable, have: have, at: box, want: "it has the tool read_file, which the run was begun without"},
 		"another tool": {

@@ -103,7 +103,7 @@ func wantedMCP(key []string) string {
 var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)
 
 // portReference is one in the place of a port.
-var portReference = regexp.MustCompile(`(:[0-9]*)` + reference.String()) //nolint:gochecknoglobals // a table: the form of a port
+var portReference = regexp.MustCompile(`(:[0-9]*)` + reference.String())
 
 // refersOnly reports whether a value is nothing but one reference, and so no secret.
 func refersOnly(value string) bool { return reference.FindString(value) == value && value != "" }

@@ -109,7 +109,7 @@ func wipe(rows int) string {
 	if rows < 2 { // there may be no line below
 		return ansi.EraseScreenBelow
 	}
-	return ansi.EraseLineRight + ansi.CursorDown1 + ansi.EraseScreenBelow + ansi.CursorUp1
+	return ansi.EraseLineRight + ansi.CUD1 + ansi.EraseScreenBelow + ansi.CUU1
 }
 
 // paint returns the bytes that write lines for good and the view as the region

@@ -31,8 +31,8 @@ func TestAWorkerThatDiffersRefusesTheRunAndSaysWhy(t *testing.T) {
 		"a server is missing, elsewhere": {
 			needs: run.Needs{Tools: map[string]string{"up_list": "c"}, Settings: "s"}, have: portable, at: other, want: "it has no tool up_list",
 		},
-		"a tool is missing":               {needs: have, have: portable, at: box, want: "it has no tool read_file"},
-		"a tool too many":                 {needs: portable, have: have, at: box, want: "it has the tool read_file, which the run was begun without"},
+		"a tool is missing": {needs: have, have: portable, at: box, want: "it has no tool read_file"},
+		"a tool too many":   {needs: portable, have: have, at: box, want: "it has the tool read_file, which the run was begun without"},
 		"another tool": {
 			needs: have, have: run.Needs{Tools: map[string]string{"read_file": "x", "fetch_url": "b"}, Settings: "s"}, at: box, want: "its tool read_file is another one",
 		},

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/mcp" //nolint:depguard // a server of the scenes
 )
 
 // wanted is what a ticket is made of.

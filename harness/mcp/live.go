@@ -199,10 +199,6 @@ func (v *live) client() *sdk.Client {
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			v.progress(r.Params)
 		},
-		// Servers of today say in this way what is wrong with them.
-		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { //nolint:staticcheck // see above
-			v.logs(slog.LevelInfo, line(fmt.Sprint(r.Params.Data)), slog.String("from", "log"))
-		},
 	}
 	if v.l.m.o.Interactive {
 		o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}

@@ -31,8 +31,13 @@ func (v *live) guarded(next sdk.MethodHandler) sdk.MethodHandler {
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "this cannot be read"}
 			}
 		}()
-		if asks, ok := r.(*sdk.ElicitRequest); ok && asks.Params == nil {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a question has params"}
+		switch r := r.(type) {
+		case *sdk.ElicitRequest:
+			if r.Params == nil {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a question has params"}
+			}
+		case *sdk.LoggingMessageRequest: // servers of today say in this way what is wrong with them
+			v.logs(slog.LevelInfo, line(fmt.Sprint(r.Params.Data)), slog.String("from", "log"))
 		}
 		return next(ctx, method, r)
 	}

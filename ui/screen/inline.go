@@ -31,6 +31,9 @@ type Above struct {
 	Again []string
 }
 
+// leastKept is how many lines below new ones must stay for it to pay to move them.
+const leastKept = 2
+
 // region paints the lines at the end of what was written to a terminal, and moves
 // those that are final into its scrollback. It knows nothing of where on the screen
 // it is and moves by rows up and down only. It is not safe for concurrent use.
@@ -135,6 +138,7 @@ func (g *region) paint(above Above, view string, want caret) []byte {
 		g.out.WriteString(g.rub())
 		g.give(above.Lines)
 	}
+	g.grow(lines)
 	changed := g.fill(lines)
 	want.x, want.y = min(max(want.x, 0), g.width-1), min(want.y, len(lines)-1)
 	if !changed && !resized && !g.unsure && len(above.Lines) == 0 && want == g.caret {
@@ -166,20 +170,54 @@ func (g *region) adopt(lines []string) bool {
 	if at.y < n { // the cursor must not stay above its region
 		return false
 	}
+	at.y -= n
+	g.shows(rest, at)
+	g.ours = min(g.ours+n, g.height)
+	return true
+}
+
+// shows takes it for known that the terminal shows lines as the region, with the
+// cursor at a cell of it.
+func (g *region) shows(lines []string, at caret) {
 	said := slices.Clone(g.out.Bytes())
 	g.begin()
-	g.fill(rest)
+	g.fill(lines)
 	g.r.Render(g.buf)
-	if err := g.r.Flush(); err != nil {
+	if err := g.r.Flush(); err != nil { // a bytes.Buffer takes everything
 		panic(err)
 	}
 	g.out.Reset()
 	g.out.Write(said)
-	at.y -= n
 	g.r.SetPosition(at.x, at.y)
 	g.caret = at
-	g.ours = min(g.ours+n, g.height)
-	return true
+}
+
+// grow makes room for new lines above the last ones of the region, which stay: the
+// box and what is around it move down as they are.
+func (g *region) grow(lines []string) {
+	old, more := len(g.rows), len(lines)-len(g.rows)
+	if more <= 0 || g.unsure {
+		return
+	}
+	last := 0
+	for last < old && g.rows[old-1-last] == lines[len(lines)-1-last] {
+		last++
+	}
+	if last < leastKept {
+		return
+	}
+	g.out.WriteString("\r")
+	if down := old - 1 - g.caret.y; down > 0 {
+		g.out.WriteString(ansi.CursorDown(down))
+	}
+	// At the bottom of the screen this moves everything up, and else the cursor down.
+	g.out.WriteString(strings.Repeat("\n", more))
+	if up := more + last - 1; up > 0 {
+		g.out.WriteString(ansi.CursorUp(up))
+	}
+	g.out.WriteString(ansi.InsertLine(more))
+	at := old - last
+	g.shows(slices.Insert(slices.Clone(g.rows), at, make([]string, more)...), caret{y: at, visible: g.caret.visible})
 }
 
 // give writes lines for good where the cursor is and begins a region below them.

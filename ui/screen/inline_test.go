@@ -110,9 +110,10 @@ func TestLinesThatLeaveTheRegionCostNothing(t *testing.T) {
 		if len(lines) > rows {
 			above, lines = lines[:1], lines[1:]
 		}
-		s.show(t, above, strings.Join(lines, "\n")+"\n> ", caret{2, len(lines), true})
+		foot := " a title, and what it cost\nwriting, 3 s\n" + strings.Repeat("─", 60) + "\n> \n keys, and what they do"
+		s.show(t, above, strings.Join(lines, "\n")+"\n"+foot, caret{2, len(lines) + 3, true})
 	}
-	if s.bytes > 5*text {
+	if s.bytes > 3*text {
 		t.Errorf("%d bytes were written for %d of text", s.bytes, text)
 	}
 }
@@ -131,7 +132,7 @@ func TestRegionsNeverLeaveATrace(t *testing.T) {
 			}
 			for range 150 {
 				var above []string
-				switch r.IntN(6) {
+				switch r.IntN(7) {
 				case 0:
 					lines = append(lines, line())
 				case 1:
@@ -143,6 +144,11 @@ func TestRegionsNeverLeaveATrace(t *testing.T) {
 				case 3:
 					for range r.IntN(2 * height) {
 						above = append(above, line())
+					}
+				case 5: // the last lines move down
+					at := r.IntN(len(lines))
+					for range 1 + r.IntN(3) {
+						lines = slices.Insert(lines, at, line())
 					}
 				case 4: // what was shown becomes final
 					if n := r.IntN(len(lines)); n > 0 {

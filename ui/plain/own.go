@@ -138,6 +138,7 @@ func noScreens() map[string]string {
 		"themes":   "themes are for the screen, and here nothing is painted; cairn themes lists them",
 		"keys":     "there are no keys here but those of the terminal; /help lists the commands",
 		"mouse":    "there is no mouse here; all is typed",
+		"image":    "images are only named here; /export FILE.html writes the chat with them",
 		"time":     "times are not shown here; /export writes the chat with them",
 		"leader":   "there are no keys here but those of the terminal; /help lists the commands",
 		"thinking": "what the model thought is not read out here",

@@ -28,7 +28,7 @@ func (a *app) mcpServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Offer cairn's memory to other agents, on standard input and output", Long: serveLong,
 		Example: `  claude mcp add cairn -- cairn mcp serve
-  cairn mcp serve --dir ~/work/memory --allow-writes`,
+  cairn mcp serve --dir ~/shared-memory --allow-writes`,
 		Args: exactly(0, ""),
 		RunE: runner(func(ctx context.Context, _ []string) error { return a.serveMemory(ctx, writes) }),
 	}

@@ -34,6 +34,12 @@ type Steerable interface {
 	Steer(ctx context.Context, id harness.RunID, e Entry) error
 }
 
+// Steers reports whether others than the driver of a run may add the entry: it is
+// what somebody said into it, and nothing else.
+func (e Entry) Steers() bool {
+	return e.Kind == loop.KindSteered && e.Message == nil && e.Condensed == nil && e.Status == "" && e.Usage == (harness.Usage{}) && len(e.Effects) == 0
+}
+
 // Steer implements [harness.Steerer].
 func (l *Local) Steer(ctx context.Context, id harness.RunID, s harness.Steer) error {
 	e, err := steerEntry(l.now, id, s)

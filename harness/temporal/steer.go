@@ -9,7 +9,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"cairn/harness"
-	"cairn/harness/loop"
 	"cairn/harness/run"
 )
 
@@ -49,7 +48,7 @@ func (b *Backend) Steer(ctx context.Context, id harness.RunID, e run.Entry) erro
 func (f *flow) maySteer(s steering) error {
 	e := s.Entry
 	switch {
-	case e.Kind != loop.KindSteered || e.Message != nil || e.Condensed != nil || e.Status != "":
+	case !e.Steers():
 		return refused(fmt.Errorf("an entry of kind %q is for the driver of run %s alone", e.Kind, f.in.Run.ID))
 	case f.state.Status().Closed():
 		return refused(fmt.Errorf("steer run %s: %w (%s)", f.in.Run.ID, errEnded, f.state.Status()))

@@ -4,14 +4,13 @@ import (
 	"fmt"
 
 	"cairn/harness"
-	"cairn/harness/loop"
 	"cairn/harness/run"
 )
 
 // Steers checks that e may be added to r by others than its driver.
 func Steers(r harness.Run, e run.Entry) error {
 	switch {
-	case e.Kind != loop.KindSteered || e.Message != nil || e.Condensed != nil || e.Status != "" || e.Usage != (harness.Usage{}) || len(e.Effects) > 0:
+	case !e.Steers():
 		return fmt.Errorf("an entry of kind %q is for the driver of the run alone", e.Kind)
 	case r.Status.Closed():
 		return fmt.Errorf("it is %s: %w", r.Status, harness.ErrEnded)

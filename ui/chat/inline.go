@@ -16,8 +16,13 @@ type given struct {
 	// is stored. The map is only ever added to.
 	items map[int]bool
 	last  int
-	live  givenLive
+	// of is the conversation that was looked at.
+	of   conversation
+	live givenLive
 }
+
+// conversation tells one state of the items from another.
+type conversation struct{ items, nextID int }
 
 // givenLive is what was given of the answer that streams.
 type givenLive struct {
@@ -56,12 +61,17 @@ func (m Model) Give() (Model, []string) {
 		out = m.passOver(d)
 	}
 	from := m.ungiven()
-	if m.takenBack() {
-		out = append(out, d.quiet("what stands above was taken back; from here on it goes on")...)
-	}
-	for _, i := range m.between(from) {
-		out = append(out, d.lines(i)...)
-		m.mark(i)
+	// While an answer streams, what stands before it stays as it is.
+	if now := (conversation{len(m.pages.items), m.pages.nextID}); now != m.given.of {
+		m.given.of = now
+		if m.takenBack() {
+			out = append(out, d.quiet("what stands above was taken back; from here on it goes on")...)
+			from = m.ungiven()
+		}
+		for _, i := range m.between(from) {
+			out = append(out, d.lines(i)...)
+			m.mark(i)
+		}
 	}
 	i := from
 	for ; i < len(m.pages.items) && m.final(i); i++ {
@@ -281,7 +291,12 @@ func (m Model) RegionView() string {
 // RegionCursor is the caret's place in that.
 func (m Model) RegionCursor() (x, y int, visible bool) {
 	x, y, visible = m.Cursor()
-	return x, y - m.height + strings.Count(m.RegionView(), "\n") + 1, visible
+	if m.small() {
+		return x, y, visible
+	}
+	below := 1 + m.footRows()
+	rows := len(m.region(max(m.height-below, 0))) + below
+	return x, y - m.height + min(rows, m.height), visible
 }
 
 // Rewrapped returns the last lines of what was given, at least so many if there are,

@@ -14,6 +14,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/mcp"
+	"cairn/harness/mcp/mcptest"
 	"cairn/harness/tool"
 )
 
@@ -28,7 +29,7 @@ type reference struct {
 var references = map[string]func(t *testing.T) reference{
 	"stdio": func(t *testing.T) reference {
 		t.Helper()
-		path, pid := everything(t), filepath.Join(t.TempDir(), "pid")
+		path, pid := mcptest.Program(t, "mcp-server-everything"), filepath.Join(t.TempDir(), "pid")
 		return reference{
 			server: mcp.Server{Name: "every", Command: "/bin/sh", Args: []string{"-c", `echo $$ >"$1"; exec "$2" stdio`, "sh", pid, path}},
 			kill:   func() { kill(t, number(t, pid)) },
@@ -37,7 +38,7 @@ var references = map[string]func(t *testing.T) reference{
 	},
 	"http": func(t *testing.T) reference {
 		t.Helper()
-		path := everything(t)
+		path := mcptest.Program(t, "mcp-server-everything")
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)

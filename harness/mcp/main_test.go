@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -34,30 +32,6 @@ func scripted(t *testing.T, name, play string) mcp.Server {
 		t.Fatal(err)
 	}
 	return mcp.Server{Name: name, Command: self, Env: map[string]string{script: play}}
-}
-
-// everything is the reference server, which the test needs.
-func everything(t *testing.T) string {
-	t.Helper()
-	const program = "mcp-server-everything"
-	path, err := exec.LookPath(program)
-	if err != nil {
-		cache, bad := os.UserCacheDir()
-		if bad != nil {
-			t.Fatal(bad)
-		}
-		path = filepath.Join(cache, "cairn-ci", "mcp", "node_modules", ".bin", program)
-		_, err = os.Stat(path)
-	}
-	switch {
-	case err == nil:
-		return path
-	case strings.Contains(","+os.Getenv("CAIRN_TEST_REQUIRE")+",", ",mcp,"):
-		t.Fatal(err)
-	default:
-		t.Skip(err)
-	}
-	return ""
 }
 
 // managed returns a manager of servers that is ready, with a set that has their tools.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -18,6 +17,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"cairn/harness/mcp/mcptest"
 )
 
 // patience bounds waiting for a program that hangs; it is not a measurement.
@@ -207,7 +208,7 @@ func TestASignalEndsTheServer(t *testing.T) {
 // The inspector lists and calls the tools from its command line.
 func TestTheInspectorDrivesTheServer(t *testing.T) {
 	t.Parallel()
-	inspector := findInspector(t)
+	inspector := mcptest.Program(t, "mcp-inspector")
 	p := newProgram(t)
 	p.run("facts", "add", "Drinks tea")
 	inspect := func(result any, args ...string) {
@@ -254,27 +255,4 @@ func TestTheInspectorDrivesTheServer(t *testing.T) {
 	if len(resources.Resources) != 1 || resources.Resources[0].URI != "cairn://facts/f1" {
 		t.Errorf("the resources are %+v", resources)
 	}
-}
-
-// findInspector finds the MCP inspector from npm. Without it the test is skipped, or
-// fails if CAIRN_TEST_REQUIRE names mcp.
-func findInspector(t *testing.T) string {
-	t.Helper()
-	const name = "mcp-inspector"
-	dir, err := os.UserCacheDir()
-	if err == nil {
-		path := filepath.Join(dir, "cairn-ci", "mcp", "node_modules", ".bin", name)
-		if _, err = os.Stat(path); err == nil {
-			return path
-		}
-	}
-	path, lookErr := exec.LookPath(name)
-	if err = errors.Join(err, lookErr); lookErr == nil {
-		return path
-	}
-	if strings.Contains(","+os.Getenv("CAIRN_TEST_REQUIRE")+",", ",mcp,") {
-		t.Fatalf("the MCP inspector is required and not there: %v", err)
-	}
-	t.Skipf("there is no MCP inspector; .ci/servers installs it: %v", err)
-	return ""
 }

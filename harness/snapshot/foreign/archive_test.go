@@ -15,6 +15,7 @@ import (
 
 	"cairn/harness"
 	"cairn/harness/snapshot/foreign"
+	"cairn/harness/snapshot/foreign/foreigntest"
 )
 
 // drawing is a PNG image.
@@ -158,7 +159,7 @@ func TestAChatGPTExportIsReadFromEachOfItsForms(t *testing.T) {
 				t.Fatalf("%d conversations: %v", len(all), err)
 			}
 			s := all[0]
-			same(t, lines(s), talkGPTLog)
+			foreigntest.Same(t, foreigntest.Lines(s), talkGPTLog)
 			if s.Title != "Rocks" || s.Name != "68C1-AB" || s.ID != "68c1-ab" || !s.Pinned || fmt.Sprint(s.Tags) != "[archived]" || all[1].Title != "" {
 				t.Errorf("%q %q %q pinned %v tags %v, then %q", s.Title, s.Name, s.ID, s.Pinned, s.Tags, all[1].Title)
 			}
@@ -184,7 +185,7 @@ func TestAPictureThatIsNoneIsNamedInItsPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := lines(all[0]); !strings.Contains(got, `3<0 user given "(slate.png is not here)"`) || len(all[0].Artifacts) > 0 {
+	if got := foreigntest.Lines(all[0]); !strings.Contains(got, `3<0 user given "(slate.png is not here)"`) || len(all[0].Artifacts) > 0 {
 		t.Error(got)
 	}
 	if !strings.Contains(strings.Join(all[0].Left, ","), "files that cannot be attached") {
@@ -223,7 +224,7 @@ func TestAClaudeExportIsRead(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d conversations: %v", len(all), err)
 	}
-	same(t, lines(all[0]), talkClaudeLog)
+	foreigntest.Same(t, foreigntest.Lines(all[0]), talkClaudeLog)
 	if s := all[0]; s.Title != "Moss" || s.Created.Format("15:04:05") != "03:04:05" || s.Source != "a Claude export" {
 		t.Errorf("%q %s %s", s.Title, s.Created, s.Source)
 	}
@@ -250,7 +251,7 @@ func TestAnOldClaudeExportHasNoBranches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, lines(all[0]), "1<0 user text \"a\"\n2<1 assistant text \"b\"\n3<2 user text \"c\"\nhead 3")
+	foreigntest.Same(t, foreigntest.Lines(all[0]), "1<0 user text \"a\"\n2<1 assistant text \"b\"\n3<2 user text \"c\"\nhead 3")
 }
 
 func TestWhatIsNoWholeExportIsRefused(t *testing.T) {

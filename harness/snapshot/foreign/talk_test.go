@@ -12,6 +12,7 @@ import (
 	"cairn/harness/memory"
 	"cairn/harness/snapshot"
 	"cairn/harness/snapshot/foreign"
+	"cairn/harness/snapshot/foreign/foreigntest"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -60,38 +61,6 @@ func goesOn(t *testing.T, s foreign.Session) {
 	}
 }
 
-// lines show a log: number, what it follows, role, and what it holds.
-func lines(s foreign.Session) string {
-	var b strings.Builder
-	for _, r := range s.Records {
-		fmt.Fprintf(&b, "%d<%d %s", r.Seq, r.Prev, r.Message.Role)
-		for _, p := range r.Message.Parts {
-			switch {
-			case p.Call != nil:
-				fmt.Fprintf(&b, " call %s %s%s", p.Call.Name, p.Call.Input, p.Call.Malformed)
-			case p.Result != nil:
-				fmt.Fprintf(&b, " result %s %q", p.Result.Name, p.Result.Text)
-			case p.Kind == harness.PartFile:
-				fmt.Fprintf(&b, " file %s %s", p.File.Name, p.File.MediaType)
-			case p.File != nil:
-				fmt.Fprintf(&b, " given %q", p.Text)
-			default:
-				fmt.Fprintf(&b, " %s %q", p.Kind, p.Text)
-			}
-		}
-		b.WriteByte('\n')
-	}
-	fmt.Fprintf(&b, "head %d", s.Head)
-	return b.String()
-}
-
-func same(t *testing.T, got, want string) {
-	t.Helper()
-	if want = strings.TrimSpace(want); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
 func TestBranchesOfATalkStandInTheOrderInWhichTheyWereSaid(t *testing.T) {
 	t.Parallel()
 	s := session(t, &foreign.Talk{Name: "A b", Head: "first answer", Turns: []foreign.Turn{
@@ -102,7 +71,7 @@ func TestBranchesOfATalkStandInTheOrderInWhichTheyWereSaid(t *testing.T) {
 		said("edited", "root", harness.RoleUser, 20, "how"),
 		said("follow", "first answer", harness.RoleUser, 2, "and"),
 	}})
-	same(t, lines(s), `
+	foreigntest.Same(t, foreigntest.Lines(s), `
 1<0 user text "why"
 2<1 assistant text "so"
 3<2 user text "and"
@@ -120,7 +89,7 @@ func TestTurnsWithoutContentAreBridged(t *testing.T) {
 		said("a", "", harness.RoleUser, 0, "a"), said("empty", "a", harness.RoleAssistant, 1, " \n"),
 		said("empty2", "empty", harness.RoleAssistant, 2, ""), said("b", "empty2", harness.RoleUser, 3, "b"),
 	}})
-	same(t, lines(s), "1<0 user text \"a\"\n2<1 user text \"b\"\nhead 1")
+	foreigntest.Same(t, foreigntest.Lines(s), "1<0 user text \"a\"\n2<1 user text \"b\"\nhead 1")
 }
 
 func TestReasoningBelongsToTheAnswerThatFollowsIt(t *testing.T) {
@@ -132,7 +101,7 @@ func TestReasoningBelongsToTheAnswerThatFollowsIt(t *testing.T) {
 		said("q", "", harness.RoleUser, 0, "q"), think("hm", "q"), said("a", "hm", harness.RoleAssistant, 2, "a"),
 		said("b", "hm", harness.RoleAssistant, 3, "b"), think("last", "b"),
 	}})
-	same(t, lines(s), `
+	foreigntest.Same(t, foreigntest.Lines(s), `
 1<0 user text "q"
 2<1 assistant thinking "hm" text "a"
 3<1 assistant thinking "hm" text "b"
@@ -187,7 +156,7 @@ func TestResultsFindTheirCalls(t *testing.T) {
 				talk.Turns = append(talk.Turns, foreign.Turn{Key: key, Parent: before, Role: harness.RoleAssistant, Parts: parts})
 				before = key
 			}
-			same(t, answers(session(t, talk)), c.want)
+			foreigntest.Same(t, answers(session(t, talk)), c.want)
 		})
 	}
 }
@@ -199,7 +168,7 @@ func TestACallIsAnsweredInEachBranch(t *testing.T) {
 		{Key: "r1", Parent: "c", Role: harness.RoleTool, Parts: []harness.Part{result("", "x", "a")}},
 		{Key: "r2", Parent: "c", Role: harness.RoleTool, Parts: []harness.Part{result("", "x", "b")}},
 	}})
-	same(t, answers(s), `a={"n":1} b={"n":1}`)
+	foreigntest.Same(t, answers(s), `a={"n":1} b={"n":1}`)
 }
 
 func TestACircleIsDamage(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"cairn/harness/snapshot/foreign/foreigntest"
 )
 
 // crushTables are those of crush.
@@ -44,7 +46,7 @@ func TestTheSessionsOfCrushAreRead(t *testing.T) {
 	}
 	// Seconds and milliseconds are both times.
 	agent, s := all[0], all[1]
-	same(t, lines(s), `
+	foreigntest.Same(t, foreigntest.Lines(s), `
 1<0 user text "Fix this" given "a.txt:\n`+"```txt"+`\nhello\n`+"```"+`"
 2<1 assistant thinking "Hm" text "Looking" call view {"path":"a.txt"}
 3<2 tool result view "hello"
@@ -74,5 +76,5 @@ func TestAnOldDatabaseOfCrushIsRead(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d sessions: %v", len(all), err)
 	}
-	same(t, lines(all[0]), "1<0 user text \"hi\"\nhead 1")
+	foreigntest.Same(t, foreigntest.Lines(all[0]), "1<0 user text \"hi\"\nhead 1")
 }

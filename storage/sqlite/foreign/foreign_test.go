@@ -75,38 +75,6 @@ func each(t *testing.T, path string) (all []talks.Session, err error) {
 	return all, err
 }
 
-// lines show a log: number, what it follows, role, and what it holds.
-func lines(s talks.Session) string {
-	var b strings.Builder
-	for _, r := range s.Records {
-		fmt.Fprintf(&b, "%d<%d %s", r.Seq, r.Prev, r.Message.Role)
-		for _, p := range r.Message.Parts {
-			switch {
-			case p.Call != nil:
-				fmt.Fprintf(&b, " call %s %s%s", p.Call.Name, p.Call.Input, p.Call.Malformed)
-			case p.Result != nil:
-				fmt.Fprintf(&b, " result %s %q", p.Result.Name, p.Result.Text)
-			case p.Kind == harness.PartFile:
-				fmt.Fprintf(&b, " file %s %s", p.File.Name, p.File.MediaType)
-			case p.File != nil:
-				fmt.Fprintf(&b, " given %q", p.Text)
-			default:
-				fmt.Fprintf(&b, " %s %q", p.Kind, p.Text)
-			}
-		}
-		b.WriteByte('\n')
-	}
-	fmt.Fprintf(&b, "head %d", s.Head)
-	return b.String()
-}
-
-func same(t *testing.T, got, want string) {
-	t.Helper()
-	if want = strings.TrimSpace(want); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
 // hex is a picture as a literal of SQL.
 func hex(tb testing.TB) string {
 	tb.Helper()

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"cairn/harness/snapshot/foreign/foreigntest"
 )
 
 // llmOld is a database of llm before tools and fragments, with two conversations and
@@ -26,13 +28,13 @@ func TestTheLogsOfAnOldLLMAreRead(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%d conversations: %v", len(all), err)
 	}
-	same(t, lines(all[0]), `
+	foreigntest.Same(t, foreigntest.Lines(all[0]), `
 1<0 user text "Name one"
 2<1 assistant text "Percy"
 3<2 user text "Another"
 4<3 assistant text "Paul"
 head 4`)
-	same(t, lines(all[1]), "1<0 user text \"alone\"\n2<1 assistant text \"yes\"\nhead 2")
+	foreigntest.Same(t, foreigntest.Lines(all[1]), "1<0 user text \"alone\"\n2<1 assistant text \"yes\"\nhead 2")
 	s := all[0]
 	if s.Name != "01h5" || s.Title != "Pelicans" || s.Config.System != "Be short" || s.Records[1].Message.Model != "llm/gpt-4" {
 		t.Errorf("%q %q %q %q", s.Name, s.Title, s.Config.System, s.Records[1].Message.Model)
@@ -53,7 +55,7 @@ func TestTheFirstTableOfLLMIsRead(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%d conversations: %v", len(all), err)
 	}
-	same(t, lines(all[0]), "1<0 user text \"a\"\n2<1 assistant text \"b\"\n3<2 user text \"c\"\n4<3 assistant text \"d\"\nhead 4")
+	foreigntest.Same(t, foreigntest.Lines(all[0]), "1<0 user text \"a\"\n2<1 assistant text \"b\"\n3<2 user text \"c\"\n4<3 assistant text \"d\"\nhead 4")
 	if all[0].ID != "llm-log-1" || all[1].ID != "llm-log-2" {
 		t.Errorf("the ids are %s and %s", all[0].ID, all[1].ID)
 	}
@@ -95,7 +97,7 @@ func TestToolsFilesAndFragmentsOfLLMAreRead(t *testing.T) {
 	}
 	s := all[0]
 	fence := "```"
-	same(t, lines(s), fmt.Sprintf(`
+	foreigntest.Same(t, foreigntest.Lines(s), fmt.Sprintf(`
 1<0 user given "moby.md:\n%smd\nwhale\n%s" given "https://example.com/sea:\n%s\nsea\n%s" file draw.png image/png given "(a file at https://example.com/x.png is not here)" given "(secret.txt is not here)" text "What time?"
 2<1 assistant thinking "Let me see" call llm_time {"zone":"UTC"} call bad no json
 3<2 tool result llm_time "12:00" file draw.png image/png result bad "KeyError: x"
@@ -145,15 +147,15 @@ func TestTheThreadsOfANewLLMAreRead(t *testing.T) {
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%d conversations: %v", len(all), err)
 	}
-	same(t, lines(all[0]), "1<0 user text \"old\"\n2<1 assistant text \"older\"\nhead 2")
+	foreigntest.Same(t, foreigntest.Lines(all[0]), "1<0 user text \"old\"\n2<1 assistant text \"older\"\nhead 2")
 	head := `
 1<0 user given "moby.md:\n` + "```md" + `\nwhale\n` + "```" + `" text "\nWho?" given "(attachment is not here)"
 2<1 assistant thinking "Hm" call look {"n":1}
 3<2 tool result look "Ahab"
 4<3 assistant text "Ahab."
 `
-	same(t, lines(all[1]), head+"5<4 user text \"Sure?\"\n6<5 assistant text \"Yes.\"\nhead 6")
-	same(t, lines(all[2]), head+"5<4 user text \"And?\"\n6<5 assistant text \"Moby.\"\nhead 6")
+	foreigntest.Same(t, foreigntest.Lines(all[1]), head+"5<4 user text \"Sure?\"\n6<5 assistant text \"Yes.\"\nhead 6")
+	foreigntest.Same(t, foreigntest.Lines(all[2]), head+"5<4 user text \"And?\"\n6<5 assistant text \"Moby.\"\nhead 6")
 	s := all[1]
 	if s.Title != "Whales" || s.Config.System != "Be short" || s.Usage.Input != 60 || s.Saved.Format("15:04:05") != "10:01:01" || s.Records[1].At.Format("15:04:05") != "10:00:02" {
 		t.Errorf("%q %q %+v %s %s", s.Title, s.Config.System, s.Usage, s.Saved, s.Records[1].At)

@@ -14,8 +14,8 @@ import (
 // Program returns the path of a program from npm, such as "mcp-server-everything":
 // where .ci/servers puts it, or on the PATH. Without it the test is skipped, or fails
 // if CAIRN_TEST_REQUIRE names mcp.
-func Program(t testing.TB, name string) string {
-	t.Helper()
+func Program(tb testing.TB, name string) string {
+	tb.Helper()
 	cache, err := os.UserCacheDir()
 	if err == nil {
 		path := filepath.Join(cache, "cairn-ci", "mcp", "node_modules", ".bin", name)
@@ -29,8 +29,8 @@ func Program(t testing.TB, name string) string {
 	}
 	err = errors.Join(err, lookErr)
 	if strings.Contains(","+os.Getenv("CAIRN_TEST_REQUIRE")+",", ",mcp,") {
-		t.Fatalf("%s is required and not there: %v", name, err)
+		tb.Fatalf("%s is required and not there: %v", name, err)
 	}
-	t.Skipf("there is no %s; .ci/servers installs it: %v", name, err)
+	tb.Skipf("there is no %s; .ci/servers installs it: %v", name, err)
 	return ""
 }

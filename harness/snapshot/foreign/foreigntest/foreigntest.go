@@ -38,9 +38,9 @@ func Lines(s foreign.Session) string {
 }
 
 // Same compares lines, but for white space around those that are wanted.
-func Same(t testing.TB, got, want string) {
-	t.Helper()
+func Same(tb testing.TB, got, want string) {
+	tb.Helper()
 	if want = strings.TrimSpace(want); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+		tb.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

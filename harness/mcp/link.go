@@ -125,6 +125,9 @@ func (l *link) connect() *attempt {
 		return l.attempt
 	}
 	l.still()
+	if l.c.Fault != "" { // known before: nobody waits for it
+		return l.refuse(permanent(sentence(l.c.Fault)))
+	}
 	limit := l.c.Start
 	if limit <= 0 {
 		limit = DefaultStart
@@ -137,6 +140,14 @@ func (l *link) connect() *attempt {
 		defer cancel()
 		l.make(ctx, a, limit)
 	})
+	return a
+}
+
+// refuse is an attempt that failed before it began. The caller holds the lock.
+func (l *link) refuse(err error) *attempt {
+	l.failed(err)
+	a := &attempt{done: make(chan struct{}), err: sentence(l.explain(err)), cancel: func() {}}
+	close(a.done)
 	return a
 }
 

@@ -66,9 +66,6 @@ const (
 
 // dial makes a connection. What it returns is ready; ctx bounds the making alone.
 func (l *link) dial(ctx context.Context) (*live, error) {
-	if l.c.Fault != "" {
-		return nil, permanent(sentence(l.c.Fault))
-	}
 	v, err := l.open(ctx, legacy)
 	if err != nil && answered(err) {
 		// It was refused in the words of the protocol: it may speak a newer one only.

@@ -17,8 +17,8 @@ import (
 	"cairn/ui/cli"
 )
 
-// station is an MCP server over HTTP with a tool.
-func station(t *testing.T) string {
+// station is an MCP server over HTTP with two tools, which answers once open is closed.
+func station(t *testing.T, open <-chan struct{}) string {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "station", Version: "1"}, nil)
 	sdk.AddTool(s, &sdk.Tool{Name: "list"}, func(context.Context, *sdk.CallToolRequest, map[string]any) (*sdk.CallToolResult, any, error) {
@@ -27,7 +27,13 @@ func station(t *testing.T) string {
 	sdk.AddTool(s, &sdk.Tool{Name: "drop"}, func(context.Context, *sdk.CallToolRequest, map[string]any) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{}, nil, nil
 	})
-	h := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil))
+	h := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+		select {
+		case <-open:
+		case <-r.Context().Done():
+		}
+		return s
+	}, nil))
 	t.Cleanup(h.Close)
 	return h.URL
 }
@@ -55,14 +61,18 @@ func started(t *testing.T, p *Start, off []string, all ...mcp.Server) *servers {
 func TestATurnHasTheToolsOfItsServersAndTellsOnceOfThoseThatFail(t *testing.T) {
 	t.Parallel()
 	p := &Start{}
-	s := started(t, p, []string{"up_drop"}, mcp.Server{Name: "up", URL: station(t)}, mcp.Server{Name: "down", Command: "x", Fault: "it lacks KEY"})
+	heard := make(chan struct{}) // nothing answers before it is told what is waited for
+	s := started(t, p, []string{"up_drop"}, mcp.Server{Name: "up", URL: station(t, heard)}, mcp.Server{Name: "down", Command: "x", Fault: "it lacks KEY"})
 	set := new(tool.Set)
 	s.Attach(set)
 	var waited, lacked []string
 	for range 2 {
-		s.ready(t.Context(), func(text string) { waited = append(waited, text) }, func(text string) { lacked = append(lacked, text) })
+		s.ready(t.Context(), func(text string) {
+			waited = append(waited, text)
+			close(heard)
+		}, func(text string) { lacked = append(lacked, text) })
 	}
-	if !slices.Equal(waited, []string{"waiting for the MCP servers down, up"}) {
+	if !slices.Equal(waited, []string{"waiting for the MCP server up"}) {
 		t.Errorf("it waits for %q", waited)
 	}
 	if !slices.Equal(lacked, []string{"without the tools of MCP server down: it lacks KEY"}) {
@@ -78,7 +88,9 @@ func TestATurnHasTheToolsOfItsServersAndTellsOnceOfThoseThatFail(t *testing.T) {
 
 func TestToolsOverHTTPAreOfNoMachineAndARunGetsThoseItBeganWith(t *testing.T) {
 	t.Parallel()
-	s := started(t, &Start{}, nil, mcp.Server{Name: "up", URL: station(t)})
+	open := make(chan struct{})
+	close(open)
+	s := started(t, &Start{}, nil, mcp.Server{Name: "up", URL: station(t, open)})
 	s.wait(t.Context(), slog.New(slog.DiscardHandler))
 	if !s.portable("up_list") || s.portable("read_file") || s.portable("up_none") {
 		t.Error("which tools are portable is told wrong")

@@ -52,7 +52,7 @@ func (a *app) factsListing(cmd *cobra.Command) *cobra.Command {
 	var f harness.MemoryFilter
 	cmd.Flags().StringVar(&f.Category, "category", "", "only those of `CATEGORY`")
 	memoryFlags(cmd, &f)
-	cmd.RunE = runner(func(ctx context.Context, words []string) error {
+	cmd.RunE = runner(a.telling(func(ctx context.Context, words []string) error {
 		if err := a.memoryFilter(&f, words); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (a *app) factsListing(cmd *cobra.Command) *cobra.Command {
 		}
 		t.write(a.out, a.s.Width)
 		return nil
-	})
+	}))
 	return cmd
 }
 

@@ -40,3 +40,19 @@ func (a *app) byMeaning(c Config, st Store) (Store, error) {
 	}
 	return st, nil
 }
+
+// telling is a command that looks for words. If a search of it went by words alone
+// although a model is configured, that is told on standard error afterwards: there
+// may be more than was found.
+func (a *app) telling(do func(context.Context, []string) error) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error {
+		var m near.Missed
+		if err := do(m.Attend(ctx), args); err != nil {
+			return err
+		}
+		if why := m.Err(); why != nil {
+			a.notice("searched by words only: %s", a.words(why))
+		}
+		return nil
+	}
+}

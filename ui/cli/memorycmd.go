@@ -86,7 +86,7 @@ func (a *app) memorySearch() *cobra.Command {
 func (a *app) memoryListing(cmd *cobra.Command) *cobra.Command {
 	var f harness.MemoryFilter
 	memoryFlags(cmd, &f)
-	cmd.RunE = runner(func(ctx context.Context, words []string) error {
+	cmd.RunE = runner(a.telling(func(ctx context.Context, words []string) error {
 		if err := a.memoryFilter(&f, words); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (a *app) memoryListing(cmd *cobra.Command) *cobra.Command {
 		}
 		t.write(a.out, a.s.Width)
 		return nil
-	})
+	}))
 	return cmd
 }
 

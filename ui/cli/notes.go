@@ -51,7 +51,7 @@ func (a *app) notesSearch() *cobra.Command {
 func (a *app) notesListing(cmd *cobra.Command) *cobra.Command {
 	var f harness.MemoryFilter
 	memoryFlags(cmd, &f)
-	cmd.RunE = runner(func(ctx context.Context, words []string) error {
+	cmd.RunE = runner(a.telling(func(ctx context.Context, words []string) error {
 		if err := a.memoryFilter(&f, words); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (a *app) notesListing(cmd *cobra.Command) *cobra.Command {
 		}
 		t.write(a.out, a.s.Width)
 		return nil
-	})
+	}))
 	return cmd
 }
 

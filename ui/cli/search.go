@@ -17,7 +17,7 @@ func (a *app) searchCommand() *cobra.Command {
 		Args: atLeastOne("words to look for"),
 	}
 	limitFlag(cmd, &limit)
-	cmd.RunE = runner(func(ctx context.Context, words []string) error {
+	cmd.RunE = runner(a.telling(func(ctx context.Context, words []string) error {
 		query := joined(words)
 		if query == "" {
 			return usage("the query is empty; give words to look for")
@@ -42,6 +42,6 @@ func (a *app) searchCommand() *cobra.Command {
 		}
 		t.write(a.out, a.s.Width)
 		return nil
-	})
+	}))
 	return cmd
 }

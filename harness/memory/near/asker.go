@@ -3,6 +3,7 @@ package near
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -70,15 +71,21 @@ type Source struct {
 	// until is when somebody may be asked again, failed why the last call failed.
 	until  time.Time
 	failed error
+	// failure says why nobody is asked until then: a call that was under way may
+	// have gone well since.
+	failure error
 }
 
-// ask is a question that is or was asked.
+// ask is a question that is or was asked. Once done it has a vector, or err says
+// why it has none.
 type ask struct {
 	done   chan struct{}
 	vector []float32
+	err    error
 }
 
-// errNoVector means that a question has no vector now. Why was logged.
+// errNoVector means that a question has no vector now. The error around it says
+// why; where it is a failure, that was logged.
 var errNoVector = errors.New("the question has no vector")
 
 // open returns the model.
@@ -108,39 +115,45 @@ func (s *Source) Vector(ctx context.Context, question string, patience time.Dura
 	if len(question) > maxQuestion {
 		question = strings.ToValidUTF8(question[:maxQuestion], "")
 	}
-	if question == "" || secret(s.Secrets, question) {
+	switch {
+	case question == "":
 		return nil, errNoVector
+	case secret(s.Secrets, question):
+		return nil, &noVectorError{errKept}
 	}
-	a := s.asked(ctx, question)
-	if a == nil {
-		return nil, errNoVector
+	a, err := s.asked(ctx, question)
+	if err != nil {
+		return nil, err
 	}
 	wait := time.NewTimer(patience)
 	defer wait.Stop()
 	select {
 	case <-a.done:
 		if a.vector == nil {
-			return nil, errNoVector
+			return nil, &noVectorError{a.err}
 		}
 		return a.vector, nil
 	case <-wait.C:
 		s.Log.Info("the vector of a question comes too late", slog.String("model", s.Model), slog.Duration("after", patience))
-		return nil, errNoVector
+		return nil, &noVectorError{fmt.Errorf("%s did not answer within %s", s.Model, patience)}
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// asked returns the call about a question, which it begins if there was none; nil
-// if nobody may be asked now.
-func (s *Source) asked(ctx context.Context, question string) *ask {
+// asked returns the call about a question, which it begins if there was none, or
+// why nobody may be asked now.
+func (s *Source) asked(ctx context.Context, question string) (*ask, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a := s.asks[question]; a != nil {
-		return a
+		return a, nil
 	}
-	if s.busy >= maxCalls || s.Now().Before(s.until) {
-		return nil
+	switch {
+	case s.busy >= maxCalls:
+		return nil, &noVectorError{errBusy}
+	case s.Now().Before(s.until):
+		return nil, &noVectorError{s.failure}
 	}
 	a := &ask{done: make(chan struct{})}
 	if s.asks == nil {
@@ -154,7 +167,7 @@ func (s *Source) asked(ctx context.Context, question string) *ask {
 	s.busy++
 	// Whoever asked goes on when their patience is over; the answer serves the next.
 	go s.answer(context.WithoutCancel(ctx), question, a)
-	return a
+	return a, nil
 }
 
 // answer asks the model.
@@ -167,6 +180,8 @@ func (s *Source) answer(ctx context.Context, question string, a *ask) {
 	s.busy--
 	if s.failed = err; err != nil {
 		s.until = s.Now().Add(coolDown)
+		a.err = fmt.Errorf("%s cannot be asked: %w", s.Model, err)
+		s.failure = a.err
 		if s.asks[question] == a {
 			delete(s.asks, question)
 		}

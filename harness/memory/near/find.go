@@ -32,7 +32,7 @@ func first[T any](all []T, limit int) []T {
 }
 
 // question returns what to ask the vectors; false if they cannot be asked now,
-// which is logged where it matters.
+// which is logged where it matters and told to whoever attends.
 func (f *Finder) question(ctx context.Context, words string, limit int) (Query, bool) {
 	if limit <= 0 || limit > fusedMost {
 		limit = fusedMost
@@ -45,10 +45,12 @@ func (f *Finder) question(ctx context.Context, words string, limit int) (Query, 
 	}
 	// Vectors of another model say nothing about this one's.
 	if !ok || !space.Of(f.Source.Model) {
+		missed(ctx, noVectors(f.Source.Model))
 		return Query{}, false
 	}
 	v, err := f.Source.Vector(ctx, words, f.Patience)
 	if err != nil {
+		missed(ctx, err)
 		return Query{}, false
 	}
 	if len(v) != space.Dims {
@@ -58,8 +60,9 @@ func (f *Finder) question(ctx context.Context, words string, limit int) (Query, 
 	return Query{Space: space, Vector: v, Words: words, Floor: space.Floor(), Limit: limit}, true
 }
 
-// note logs why the vectors are not asked. A search goes on without them.
+// note logs and tells why the vectors are not asked. A search goes on without them.
 func (f *Finder) note(ctx context.Context, err error) {
+	missed(ctx, err)
 	if ctx.Err() == nil && !errors.Is(err, ErrMoved) {
 		f.Source.Log.Warn("words alone are looked for", slog.String("error", err.Error()))
 	}

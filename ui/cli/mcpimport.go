@@ -246,8 +246,12 @@ func (a *app) takeServers(ctx context.Context, found []foreignServer) error {
 		for _, s := range found {
 			a.out.line("%s", render.SafeLine(s.line()))
 		}
-		if len(good) > 0 {
-			a.out.line("%s written to %s; try them with: cairn mcp test", harness.Count(len(good), "MCP server"), filepath.Clean(file))
+		switch count := harness.Count(len(good), "MCP server"); len(good) {
+		case 0:
+		case 1:
+			a.out.line("%s written to %s; try it with: cairn mcp test %s", count, filepath.Clean(file), good[0].Name)
+		default:
+			a.out.line("%s written to %s; try them with: cairn mcp test", count, filepath.Clean(file))
 		}
 	}
 	if err == nil && len(good) == 0 {

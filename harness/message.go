@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
@@ -80,6 +81,9 @@ type ToolResult struct {
 	Unknown bool `json:"unknown,omitempty"`
 	// Artifact is the sha256 of the whole result if Text is only a preview.
 	Artifact string `json:"artifact,omitempty"`
+	// Files are images that the tool gave, such as a picture of a page. Their bytes
+	// are stored apart. Text names them, for models that read none.
+	Files []File `json:"files,omitempty"`
 }
 
 // File is input that is not text.
@@ -203,6 +207,40 @@ func (m Message) Calls() []ToolCall {
 		}
 	}
 	return calls
+}
+
+// Files returns the file that a part is, or those of the result that it is. They are
+// the part's own: nobody changes them.
+func (p Part) Files() []*File {
+	var files []*File
+	if p.File != nil {
+		files = append(files, p.File)
+	}
+	if p.Result != nil {
+		for i := range p.Result.Files {
+			files = append(files, &p.Result.Files[i])
+		}
+	}
+	return files
+}
+
+// Artifacts returns the names of all that is stored apart of a message, each once.
+func (m Message) Artifacts() []string {
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, p := range m.Parts {
+		if p.Result != nil {
+			add(p.Result.Artifact)
+		}
+		for _, f := range p.Files() {
+			add(f.Artifact)
+		}
+	}
+	return names
 }
 
 // Empty reports whether nothing in the message is worth storing: no text that

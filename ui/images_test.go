@@ -62,6 +62,42 @@ func gallery(t *testing.T, w *uitest.World, images ...harness.File) ui.Deps {
 	return d
 }
 
+// drawn is a session in which a tool gave an image, and the parts of a window on it.
+func drawn(t *testing.T, w *uitest.World, f harness.File) ui.Deps {
+	t.Helper()
+	at := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	msgs := []harness.Message{
+		harness.UserText("draw two halves"),
+		{Role: harness.RoleAssistant, Parts: []harness.Part{{Kind: harness.PartCall, Call: &harness.ToolCall{ID: "c", Name: "chart_draw", Input: []byte(`{"of":"halves"}`)}}}},
+		{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "c", Name: "chart_draw", Text: "drawn", Files: []harness.File{f}}}}},
+		harness.AssistantText("There they are."),
+	}
+	var records []harness.Record
+	for i := range msgs {
+		records = append(records, harness.Record{Kind: harness.RecordMessage, Message: &msgs[i], At: at})
+	}
+	w.Import(harness.Session{ID: "talk", Title: "charts"}, records)
+	d := w.Deps("talk", false)
+	d.Artifact = w.Store.Artifacts().Get
+	return d
+}
+
+func TestTheImageOfAResultIsShownBelowItsCall(t *testing.T) {
+	in(t, func(t *testing.T, w *uitest.World) {
+		d := w.Start(drawn(t, w, halves(t, "image 1", 400, 100)), 80, 24)
+		d.Wait(time.Second).Shows("chart_draw", "[image image 1", "400x100", "There they are.")
+		d.Send(kittyOf()).Wait(time.Second)
+		if g := arrives(t, d, firstImage); isPainting(t, g.PNG) != image.Rect(0, 0, 400, 100) {
+			t.Errorf("it fills %d x %d cells", g.Columns, g.Rows)
+		}
+		if n := strings.Count(d.Screen(), string(rune(0x10eeee))); n != 40*5 {
+			t.Errorf("%d cells stand for it", n)
+		}
+		golden(t, "images-result", d.Model().View())
+		d.Type("/image").Press("enter").Shows("image 1", "400x100")
+	})
+}
+
 // halves is an image file of a size.
 func halves(t *testing.T, name string, w, h int) harness.File {
 	t.Helper()

@@ -57,8 +57,10 @@ func named(records []harness.Record) []snapshot.Artifact {
 			if p.Result != nil && p.Result.Artifact != "" {
 				all = append(all, snapshot.Artifact{SHA256: p.Result.Artifact, MediaType: "text/plain"})
 			}
-			if p.File != nil && p.File.Artifact != "" {
-				all = append(all, snapshot.Artifact{SHA256: p.File.Artifact, MediaType: p.File.MediaType, Data: p.File.Data})
+			for _, f := range p.Files() {
+				if f.Artifact != "" {
+					all = append(all, snapshot.Artifact{SHA256: f.Artifact, MediaType: f.MediaType, Data: f.Data})
+				}
 			}
 		}
 	}

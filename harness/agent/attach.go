@@ -63,8 +63,10 @@ func bare(records []harness.Record) []harness.Record {
 		}
 		c := clone(*m)
 		for j := range c.Parts {
-			if heavy(c.Parts[j]) {
-				c.Parts[j].File.Data = nil
+			for _, f := range c.Parts[j].Files() {
+				if f.Artifact != "" {
+					f.Data = nil
+				}
 			}
 		}
 		records[i].Message = &c
@@ -73,7 +75,7 @@ func bare(records []harness.Record) []harness.Record {
 }
 
 func heavy(p harness.Part) bool {
-	return p.File != nil && p.File.Artifact != "" && p.File.Data != nil
+	return slices.ContainsFunc(p.Files(), func(f *harness.File) bool { return f.Artifact != "" && f.Data != nil })
 }
 
 // held returns the bytes of an artifact that the agent holds itself.

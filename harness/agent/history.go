@@ -33,6 +33,9 @@ func clone(m harness.Message) harness.Message {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		p.Call, p.Result, p.File, p.Opaque = own(p.Call), own(p.Result), own(p.File), own(p.Opaque)
+		if p.Result != nil {
+			p.Result.Files = slices.Clone(p.Result.Files)
+		}
 	}
 	return m
 }

@@ -297,8 +297,8 @@ func copied(m harness.Message) harness.Message {
 		if p.Call != nil {
 			*p.Call = copiedCall(*p.Call)
 		}
-		if p.File != nil {
-			p.File.Data = bytes.Clone(p.File.Data)
+		for _, f := range p.Files() {
+			f.Data = bytes.Clone(f.Data)
 		}
 		if p.Opaque != nil {
 			p.Opaque.Data = bytes.Clone(p.Opaque.Data)

@@ -261,8 +261,8 @@ func fileBytes(out memory.Out) int {
 	n := 0
 	for _, m := range out.Request.Messages {
 		for _, p := range m.Parts {
-			if p.Kind == harness.PartFile && p.File != nil {
-				n += len(p.File.Data)
+			for _, f := range p.Files() {
+				n += len(f.Data)
 			}
 		}
 	}

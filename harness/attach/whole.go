@@ -11,7 +11,9 @@ import (
 // now, and not in any request of the conversation that it is in. So each format is
 // followed to its end, without unpacking it.
 
-// wholePNG follows the chunks of a PNG image to the one that ends it.
+// wholePNG follows the chunks of a PNG image to the one that ends it. The sums of
+// those that an image can do without, such as a profile of its colours, may be wrong:
+// programs write them so, and readers leave such chunks out.
 func wholePNG(data []byte) bool {
 	const signature, length, kind, sum = 8, 4, 4, 4
 	for at := signature; len(data)-at >= length+kind+sum; {
@@ -21,7 +23,8 @@ func wholePNG(data []byte) bool {
 		}
 		body := data[at+length : at+length+kind+int(n)]
 		at += length + len(body)
-		if crc32.ChecksumIEEE(body) != binary.BigEndian.Uint32(data[at:]) {
+		const optional = 1 << 5 // the first letter of the kind is a small one
+		if body[0]&optional == 0 && crc32.ChecksumIEEE(body) != binary.BigEndian.Uint32(data[at:]) {
 			return false
 		}
 		if at += sum; bytes.HasPrefix(body, []byte("IEND")) {

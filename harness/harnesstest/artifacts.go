@@ -47,6 +47,7 @@ func TestArtifacts(t *testing.T, open Open) {
 	})
 	run(t, "several put at the same time", open, testPutTogether)
 	run(t, "the bytes of files are kept apart from messages", open, testFilesApart)
+	run(t, "the bytes of images of results are kept apart from messages", open, testResultImagesApart)
 	run(t, "an import keeps files apart and is found again", open, testImportedFiles)
 }
 
@@ -240,6 +241,39 @@ func testFilesApart(t *testing.T, s Stores) {
 	wantArtifact(t, s, "a", digestOf(two), two)
 	if got := log[1].Message.Parts[1].File; got.Artifact != digestOf(two) || got.Size != 5 {
 		t.Fatalf("the file that was there is %+v", got)
+	}
+}
+
+// drawn is a message with the result of a tool that gave an image.
+func drawn(image []byte) harness.Message {
+	return harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{Kind: harness.PartResult, Result: &harness.ToolResult{
+		CallID: "c", Name: "draw", Text: "drawn", Files: []harness.File{{Name: "image 1", MediaType: "image/png", Width: 3, Data: image}},
+	}}}}
+}
+
+func testResultImagesApart(t *testing.T, s Stores) {
+	l := acquire(t, s, "a")
+	data := noise(8, 90_000)
+	m := drawn(data)
+	before := asJSON(t, m)
+	value[[]harness.Record](t)(s.Transcript.Append(ctx(t), l, harness.Record{Message: &m}))
+	if asJSON(t, m) != before {
+		t.Fatal("the message of the caller was changed")
+	}
+	value[harness.Session](t)(s.Sessions.Fork(ctx(t), "a", harness.Origin{}, harness.Session{ID: "f"}))
+	imported := drawn(data)
+	_, _, err := s.Sessions.Import(ctx(t), harness.Session{ID: "i"}, []harness.Record{{Message: &imported}})
+	must(t, err)
+	s = s.Reopen()
+	for _, id := range []harness.SessionID{"a", "i"} {
+		r := value[harness.Record](t)(s.Transcript.Record(ctx(t), id, 1))
+		f := r.Message.Parts[0].Result.Files[0]
+		if f.Data != nil || f.Artifact != digestOf(data) || f.Size != int64(len(data)) || f.Width != 3 {
+			t.Fatalf("the image in %s is %+v", id, f)
+		}
+	}
+	for _, id := range []harness.SessionID{"a", "f", "i"} {
+		wantArtifact(t, s, id, digestOf(data), data)
 	}
 }
 

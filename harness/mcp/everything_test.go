@@ -116,7 +116,7 @@ func TestTheReferenceServerIsListedAndCalled(t *testing.T) {
 		}
 		works(t, set, "every_echo", `{"message":"작성 완료 🙂 台 é"}`, "Echo: 작성 완료 🙂 台 é")
 		works(t, set, "every_get-sum", `{"a":2,"b":3}`, "5")
-		works(t, set, "every_get-tiny-image", `{}`, "image of type image/png")
+		works(t, set, "every_get-tiny-image", `{}`, "image 1: image/png, 20 × 20 pixels")
 		works(t, set, "every_get-structured-content", `{"location":"New York"}`, "temperature")
 		works(t, set, "every_get-resource-links", `{"count":2}`, "(resource demo://")
 

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"cairn/harness"
 	"cairn/harness/tool"
 )
 
@@ -73,7 +74,7 @@ func FuzzResult(f *testing.F) {
 		if json.Unmarshal(data, &r) != nil {
 			return
 		}
-		text, err := l.result(&r)
+		text, err := l.result(&r, func(harness.File) bool { return true })
 		if (text == "") == (err == nil) || r.IsError == (err == nil) {
 			t.Fatalf("the result is %q, %v", text, err)
 		}

@@ -3,25 +3,37 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cairn/harness"
+	"cairn/harness/attach"
 	"cairn/harness/tool"
 )
 
-// result is what a model is told of a call that the server answered. Bytes are named
-// and not shown: they are for no model to read.
-func (l *link) result(r *sdk.CallToolResult) (string, error) {
+// result is what a model is told of a call that the server answered. Images are
+// given to show; of other bytes and of what is no image there is a line.
+func (l *link) result(r *sdk.CallToolResult, show func(harness.File) bool) (string, error) {
 	if r == nil {
 		return "", fmt.Errorf("the MCP server %s answered nothing", l.c.Name)
 	}
 	var parts []string
+	images := 0
 	for _, c := range r.Content {
-		if text := contentText(c); text != "" {
+		text := ""
+		if data := imageOf(c); data != nil {
+			images++
+			text = imageText(images, data, show)
+		}
+		if text == "" {
+			text = contentText(c)
+		}
+		if text != "" {
 			parts = append(parts, text)
 		}
 	}
@@ -62,6 +74,40 @@ func structured(r *sdk.CallToolResult) string {
 		return "(structured content that cannot be written)"
 	}
 	return strings.TrimSpace(out.String())
+}
+
+// imageOf is what a part of a result has that may be an image.
+func imageOf(c sdk.Content) []byte {
+	switch c := c.(type) {
+	case *sdk.ImageContent:
+		if c != nil {
+			return c.Data
+		}
+	case *sdk.EmbeddedResource:
+		if c != nil && c.Resource != nil {
+			return c.Resource.Blob
+		}
+	}
+	return nil
+}
+
+// imageText shows the image that the bytes are and names it; empty if they are none,
+// whatever the server says of them.
+func imageText(n int, data []byte, show func(harness.File) bool) string {
+	part, err := attach.Bytes(fmt.Sprintf("image %d", n), data)
+	var wrong *attach.Error
+	switch {
+	case errors.As(err, &wrong) && strings.HasPrefix(http.DetectContentType(data), "image/"):
+		return "(" + line(wrong.Error()) + ")"
+	case err != nil || part.Kind != harness.PartFile || !strings.HasPrefix(part.File.MediaType, "image/"):
+		return ""
+	}
+	f := *part.File
+	text := fmt.Sprintf("%s: %s, %d × %d pixels, %s", f.Name, f.MediaType, f.Width, f.Height, harness.Count(int(f.Size), "byte"))
+	if !show(f) {
+		text += fmt.Sprintf(", left out: a result has %d images at most", tool.MaxImages)
+	}
+	return "(" + text + ")"
 }
 
 // contentText is one part of a result in text.

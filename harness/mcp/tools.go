@@ -298,7 +298,7 @@ func (l *link) run(ctx context.Context, o offered, c tool.Call) (string, error) 
 		switch {
 		case err == nil:
 			l.went()
-			return l.result(r)
+			return l.result(r, c.Show)
 		case ctx.Err() != nil:
 			return "", ctx.Err()
 		case v.visits(ctx, err):

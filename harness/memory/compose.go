@@ -62,8 +62,8 @@ type In struct {
 	// kept for it.
 	MaxOutput int
 	Grow      int
-	// Bare leaves the files of History out and names them, because the provider
-	// refused a request that had them.
+	// Bare leaves the files of History and the images of all results out and names
+	// them, because the provider refused a request that had them.
 	Bare bool
 }
 

@@ -46,6 +46,9 @@ func estimate(m *harness.Message) int {
 		case p.Kind == harness.PartResult && p.Result != nil:
 			n += callTokens
 			quarters += weigh(p.Result.Text)
+			for i := range p.Result.Files {
+				n += fileTokens(&p.Result.Files[i])
+			}
 		case p.Kind == harness.PartFile && p.File != nil:
 			n += fileTokens(p.File)
 		}

@@ -36,9 +36,12 @@ type Files interface {
 }
 
 // readable returns the message with a line in the place of each file that the
-// model cannot be given, or of each one if bare. A message without any is returned
-// as it is.
-func readable(m *harness.Message, info model.Info, bare bool) *harness.Message {
+// model cannot be given, or of each one if bare; of each image of a result if dry. A
+// message without any is returned as it is.
+func readable(m *harness.Message, info model.Info, bare, dry bool) *harness.Message {
+	if m.Role == harness.RoleTool {
+		return readableResults(m, info, dry)
+	}
 	why := func(p harness.Part) string {
 		switch {
 		case p.Kind != harness.PartFile || p.File == nil:
@@ -64,16 +67,79 @@ func readable(m *harness.Message, info model.Info, bare bool) *harness.Message {
 
 // fileLine stands for a file that is not in the request.
 func fileLine(f *harness.File, why string) harness.Part {
-	kind := recall.Inert(f.MediaType)
-	if kind == "" {
-		kind = "unknown type"
-	}
-	text := fmt.Sprintf("(The file %q, %s, %d bytes, was attached here and is not shown: %s.)",
-		tool.Clip(recall.Inert(f.Name), maxFileName), tool.Clip(kind, maxToolName), max(f.Size, int64(len(f.Data))), why)
+	text := fileText(f, "was attached here and is", why)
 	// As a part of a file it is none of the speaker's words.
 	about := *f
 	about.Data, about.MediaType = nil, "text/plain"
 	return harness.Part{Kind: harness.PartText, Text: text, File: &about}
+}
+
+// fileText says that a file is not in the request.
+func fileText(f *harness.File, is, why string) string {
+	kind := recall.Inert(f.MediaType)
+	if kind == "" {
+		kind = "unknown type"
+	}
+	return fmt.Sprintf("(The file %q, %s, %d bytes, %s not shown: %s.)",
+		tool.Clip(recall.Inert(f.Name), maxFileName), tool.Clip(kind, maxToolName), max(f.Size, int64(len(f.Data))), is, why)
+}
+
+// readableResults does for results what readable does.
+func readableResults(m *harness.Message, info model.Info, dry bool) *harness.Message {
+	why := func(f harness.File) string {
+		switch {
+		case info.Accepts(f.MediaType) != nil:
+			return "this model does not read such files"
+		case dry:
+			return "a request that had it was refused"
+		}
+		return ""
+	}
+	copied := false
+	for i, p := range m.Parts {
+		if p.Result == nil || !slices.ContainsFunc(p.Result.Files, func(f harness.File) bool { return why(f) != "" }) {
+			continue
+		}
+		if !copied {
+			c := *m
+			c.Parts = slices.Clone(m.Parts)
+			m, copied = &c, true
+		}
+		r := *p.Result
+		r.Files = nil
+		for _, f := range p.Result.Files {
+			if why := why(f); why != "" {
+				r.Text = withLine(r.Text, fileText(&f, "is", why))
+			} else {
+				r.Files = append(r.Files, f)
+			}
+		}
+		m.Parts[i].Result = &r
+	}
+	return m
+}
+
+// withLine is the text of a result with one more line.
+func withLine(text, line string) string { return strings.TrimLeft(text+"\n"+line, "\n") }
+
+// fillResult gets the bytes of the images of a result, with lines for those that
+// there are none of.
+func (c *Composer) fillResult(ctx context.Context, session harness.SessionID, given *harness.ToolResult, taken *freight) (*harness.ToolResult, error) {
+	r := *given
+	r.Files = nil
+	for _, f := range slices.Backward(given.Files) {
+		filled, err := c.fitted(ctx, session, harness.Part{Kind: harness.PartFile, File: &f}, taken)
+		switch {
+		case err != nil:
+			return nil, err
+		case filled.Kind == harness.PartFile:
+			r.Files = append(r.Files, *filled.File)
+		default:
+			r.Text = withLine(r.Text, filled.Text)
+		}
+	}
+	slices.Reverse(r.Files)
+	return &r, nil
 }
 
 // fill gets the bytes of the files in a request, those of the newest first: with
@@ -83,10 +149,17 @@ func (c *Composer) fill(ctx context.Context, session harness.SessionID, msgs []h
 	for i, m := range slices.Backward(msgs) {
 		copied := false
 		for j, p := range slices.Backward(m.Parts) {
-			if p.Kind != harness.PartFile || p.File == nil {
+			var filled harness.Part
+			var err error
+			switch {
+			case p.Kind == harness.PartFile && p.File != nil:
+				filled, err = c.fitted(ctx, session, p, &taken)
+			case p.Result != nil && len(p.Result.Files) > 0:
+				filled = p
+				filled.Result, err = c.fillResult(ctx, session, p.Result, &taken)
+			default:
 				continue
 			}
-			filled, err := c.fitted(ctx, session, p, &taken)
 			if err != nil {
 				return err
 			}

@@ -151,7 +151,7 @@ func Pruned(m *harness.Message) (*harness.Message, int) {
 			continue
 		}
 		line := prunedLine(p.Result)
-		if len(p.Result.Text) < pruneShare*len(line) {
+		if len(p.Result.Text) < pruneShare*len(line) && len(p.Result.Files) == 0 {
 			continue
 		}
 		if n == 0 {
@@ -160,7 +160,7 @@ func Pruned(m *harness.Message) (*harness.Message, int) {
 			m = &c
 		}
 		r := *p.Result
-		r.Text = line
+		r.Text, r.Files = line, nil
 		m.Parts[i].Result = &r
 		n++
 	}

@@ -156,7 +156,7 @@ func (it *Item) sizeUpTo(most int) int {
 
 // read replaces the files that the model cannot be given.
 func (it *Item) read(in In) {
-	if m := readable(it.Message, in.Info, in.Bare && !it.Turn); m != it.Message {
+	if m := readable(it.Message, in.Info, in.Bare && !it.Turn, in.Bare); m != it.Message {
 		it.Message, it.size = m, 0
 	}
 }

@@ -98,9 +98,12 @@ func (i Info) readable(messages []harness.Message) []harness.Message {
 		}
 		m.Parts = slices.Clone(m.Parts)
 		for k, p := range m.Parts {
-			if i.unread(p) {
-				m.Parts[k] = harness.Part{Kind: harness.PartText, Text: fmt.Sprintf(
-					"[file %q of type %s is left out: this model does not read it]", Sentence(p.File.Name), Sentence(p.File.MediaType))}
+			switch {
+			case !i.unread(p):
+			case p.Result != nil:
+				m.Parts[k].Result = i.readableResult(*p.Result)
+			default:
+				m.Parts[k] = harness.Part{Kind: harness.PartText, Text: leftOut(*p.File)}
 			}
 		}
 		messages[n] = m
@@ -113,7 +116,27 @@ func (i Info) reads(m harness.Message) bool {
 	return !slices.ContainsFunc(m.Parts, i.unread)
 }
 
-// unread reports whether a part is a file that the model does not read.
+// unread reports whether a part is or has a file that the model does not read.
 func (i Info) unread(p harness.Part) bool {
-	return p.Kind == harness.PartFile && p.File != nil && i.Accepts(p.File.MediaType) != nil
+	return (p.Kind == harness.PartFile || p.Kind == harness.PartResult) &&
+		slices.ContainsFunc(p.Files(), func(f *harness.File) bool { return i.Accepts(f.MediaType) != nil })
+}
+
+// readableResult is a result with a line for each file that the model does not read.
+func (i Info) readableResult(r harness.ToolResult) *harness.ToolResult {
+	files := r.Files
+	r.Files = nil
+	for _, f := range files {
+		if i.Accepts(f.MediaType) != nil {
+			r.Text = strings.TrimLeft(r.Text+"\n"+leftOut(f), "\n")
+		} else {
+			r.Files = append(r.Files, f)
+		}
+	}
+	return &r
+}
+
+// leftOut stands for a file that the model does not read.
+func leftOut(f harness.File) string {
+	return fmt.Sprintf("[file %q of type %s is left out: this model does not read it]", Sentence(f.Name), Sentence(f.MediaType))
 }

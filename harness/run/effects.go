@@ -60,19 +60,11 @@ func (d *Desk) know(m *harness.Message) {
 }
 
 // artifactsOf returns the names of the artifacts that a message names.
-func artifactsOf(m *harness.Message) (names []string) {
+func artifactsOf(m *harness.Message) []string {
 	if m == nil {
 		return nil
 	}
-	for _, p := range m.Parts {
-		if p.Result != nil && p.Result.Artifact != "" {
-			names = append(names, p.Result.Artifact)
-		}
-		if p.File != nil && p.File.Artifact != "" {
-			names = append(names, p.File.Artifact)
-		}
-	}
-	return names
+	return m.Artifacts()
 }
 
 type (

@@ -165,7 +165,7 @@ func (r *Remote) bring(ctx context.Context, session harness.SessionID, id harnes
 	if r.o.Artifacts == nil {
 		return nil, nil
 	}
-	for _, name := range namedBy(m) {
+	for _, name := range artifactsOf(m) {
 		_, err := r.o.Artifacts.Get(ctx, session, name)
 		if err == nil {
 			continue
@@ -186,23 +186,6 @@ func (r *Remote) bring(ctx context.Context, session harness.SessionID, id harnes
 		}
 	}
 	return missing, nil
-}
-
-// namedBy returns the names of the artifacts of a message.
-func namedBy(m *harness.Message) []string {
-	if m == nil {
-		return nil
-	}
-	var names []string
-	for _, p := range m.Parts {
-		if p.Result != nil && p.Result.Artifact != "" {
-			names = append(names, p.Result.Artifact)
-		}
-	}
-	for _, f := range filesOf(m) {
-		names = append(names, f.Artifact)
-	}
-	return names
 }
 
 // failures are the sentences about what of an entry could not be carried out.

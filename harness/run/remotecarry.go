@@ -152,8 +152,10 @@ func filesOf(m *harness.Message) []*harness.File {
 	}
 	var files []*harness.File
 	for _, p := range m.Parts {
-		if p.File != nil && p.File.Artifact != "" && len(p.File.Data) == 0 {
-			files = append(files, p.File)
+		for _, f := range p.Files() {
+			if f.Artifact != "" && len(f.Data) == 0 {
+				files = append(files, f)
+			}
 		}
 	}
 	return files

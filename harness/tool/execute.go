@@ -20,8 +20,9 @@ var errTimeout = errors.New("the tool took too long")
 
 // outcome is what came of a tool's function.
 type outcome struct {
-	text string
-	err  error
+	text   string
+	images []harness.File
+	err    error
 	// again says that another try may go better.
 	again bool
 }
@@ -35,7 +36,7 @@ func (s *Set) Execute(ctx context.Context, t Tool, call harness.ToolCall, c Call
 	}
 	r := s.repeat(ctx, t, c)
 	r.CallID, r.Name = call.ID, call.Name
-	return s.bound(ctx, c, r, t.Whole)
+	return s.keep(ctx, c, s.bound(ctx, c, r, t.Whole))
 }
 
 // repeat calls the tool, again if that is worth it and does no harm.
@@ -113,7 +114,9 @@ func (s *Set) call(ctx context.Context, t Tool, c Call) (o outcome) {
 			o = outcome{err: fmt.Errorf("the tool broke: %v", p)}
 		}
 	}()
+	c.shown = &shown{}
 	o.text, o.err = t.Run(ctx, c)
+	o.images = c.shown.take()
 	o.again = transient(o.err) || o.err == nil && t.Retry.If != nil && t.Retry.If(o.text)
 	return o
 }
@@ -123,19 +126,20 @@ func (s *Set) call(ctx context.Context, t Tool, c Call) (o outcome) {
 func (o outcome) result(ctx context.Context, timeout time.Duration) (r harness.ToolResult, again bool) {
 	switch {
 	case o.err == nil:
-		return harness.ToolResult{Text: o.text}, o.again && ctx.Err() == nil
+		return harness.ToolResult{Text: o.text, Files: o.images}, o.again && ctx.Err() == nil
 	case ctx.Err() != nil:
 		return stopped(ctx, timeout), false
 	default:
 		text := oneLine(o.err.Error())
+		var images []harness.File
 		var f failureError
 		if errors.As(o.err, &f) && strings.TrimSpace(f.text) != "" {
-			text = f.text
+			text, images = f.text, o.images
 		}
 		if text == "" {
 			text = "the tool failed without saying why"
 		}
-		return harness.ToolResult{Text: text, Failed: true, Unknown: uncertain(o.err)}, o.again
+		return harness.ToolResult{Text: text, Files: images, Failed: true, Unknown: uncertain(o.err)}, o.again
 	}
 }
 

@@ -66,6 +66,8 @@ type Call struct {
 	State string
 	// Progress, if set, is told how far the call is; see [Call.Report].
 	Progress func(harness.Progress)
+	// shown takes the images of the result; see [Call.Show].
+	shown *shown
 }
 
 // AccessKind says what a call does to something.

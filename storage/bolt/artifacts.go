@@ -276,8 +276,11 @@ func (s *session) newArtifact(name string) (artifact, error) {
 // Those of sessions that it was forked from become its own: these can be purged.
 // What is nowhere here was never given to this store.
 func (s *session) keepNamed(m *harness.Message) ([]string, error) {
+	if m == nil {
+		return nil, nil
+	}
 	var kept []string
-	for _, name := range rules.Names(m) {
+	for _, name := range m.Artifacts() {
 		if len(name) != rules.DigestLength {
 			continue
 		}

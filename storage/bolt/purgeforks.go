@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"cairn/harness"
-	"cairn/storage/internal/rules"
 )
 
 // dropUnreached removes of a session that nobody can open what no fork reaches.
@@ -118,8 +117,10 @@ func (s *session) hide(forked []int) error {
 			if err != nil {
 				return err
 			}
-			for _, name := range rules.Names(r.Message) {
-				artifacts[name] = true
+			if r.Message != nil {
+				for _, name := range r.Message.Artifacts() {
+					artifacts[name] = true
+				}
 			}
 			reached[seq] = true
 			seq = r.Prev

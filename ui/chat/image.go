@@ -98,15 +98,33 @@ func (m *Model) imagesShown() bool {
 // isImage reports whether a file is shown as an image, if it can be.
 func isImage(f *harness.File) bool { return f != nil && strings.HasPrefix(f.MediaType, "image/") }
 
-// imagesOf are the images of a message.
-func imagesOf(msg *harness.Message) []*harness.File {
+// imagesOf are the images that are shown with a message: its own, and those of the
+// results of its calls.
+func (m *Model) imagesOf(msg *harness.Message) []*harness.File {
 	if msg == nil {
 		return nil
 	}
 	var files []*harness.File
 	for _, p := range msg.Parts {
-		if p.Kind == harness.PartFile && isImage(p.File) {
+		switch {
+		case p.Kind == harness.PartFile && isImage(p.File):
 			files = append(files, p.File)
+		case p.Call != nil:
+			files = append(files, imagesIn(m.results[p.Call.ID])...)
+		}
+	}
+	return files
+}
+
+// imagesIn are the images of a result.
+func imagesIn(res *harness.ToolResult) []*harness.File {
+	if res == nil {
+		return nil
+	}
+	var files []*harness.File
+	for i := range res.Files {
+		if isImage(&res.Files[i]) {
+			files = append(files, &res.Files[i])
 		}
 	}
 	return files
@@ -161,7 +179,7 @@ func (m *Model) imageLook() imageLook {
 
 // pictured is what the layout of an item depends on of images, 0 without any.
 func (m *Model) pictured(it item) int {
-	if !m.imagesShown() || len(imagesOf(it.rec.Message)) == 0 {
+	if !m.imagesShown() || len(m.imagesOf(it.rec.Message)) == 0 {
 		return 0
 	}
 	return m.img.changes + 1
@@ -182,20 +200,39 @@ func (d desk) files(msg *harness.Message) []string {
 func (d desk) file(p harness.Part) []string {
 	muted := d.l.theme.Paints.Muted
 	lines := []string{d.fit(muted.On("[" + attach.Words(*p.File, p.Kind == harness.PartText) + "]"))}
-	if !d.l.images.shown || p.Kind != harness.PartFile || !isImage(p.File) {
+	if p.Kind != harness.PartFile || !isImage(p.File) {
 		return lines
 	}
-	key, cells, ok := d.imageAt(p.File)
+	return append(lines, d.picture(p.File)...)
+}
+
+// resultImages are the images of a result, by name, and below each what is seen of it.
+func (d desk) resultImages(res *harness.ToolResult) []string {
+	var lines []string
+	for _, f := range imagesIn(res) {
+		lines = append(lines, d.fit(d.l.theme.Paints.Muted.On("    ["+attach.Words(*f, false)+"]")))
+		lines = append(lines, d.picture(f)...)
+	}
+	return lines
+}
+
+// picture is what is seen of an image.
+func (d desk) picture(f *harness.File) []string {
+	if !d.l.images.shown {
+		return nil
+	}
+	key, cells, ok := d.imageAt(f)
 	if !ok {
 		if why := d.m.img.failed[key.sha256]; why != "" {
-			lines = append(lines, d.fit(muted.On("  not shown: "+render.SafeLine(why))))
+			return []string{d.fit(d.l.theme.Paints.Muted.On("  not shown: " + render.SafeLine(why)))}
 		}
-		return lines
+		return nil
 	}
 	id, there := d.m.img.there[key]
 	if !there {
-		return append(lines, make([]string, cells.Rows)...)
+		return make([]string, cells.Rows)
 	}
+	var lines []string
 	for _, l := range render.ImageCells(id.Colour(), id.Mark(), cells.Columns, cells.Rows) {
 		lines = append(lines, "  "+l)
 	}
@@ -229,7 +266,7 @@ func (m Model) fetchSeen() (Model, tea.Cmd) {
 	from, to := m.pages.seen(d, m.rows())
 	seen := map[imageKey]bool{}
 	for i := from; i <= to && i < len(m.pages.items); i++ {
-		for _, f := range imagesOf(m.pages.items[i].rec.Message) {
+		for _, f := range m.imagesOf(m.pages.items[i].rec.Message) {
 			key, cells, ok := d.imageAt(f)
 			if seen[key] = true; len(seen) > imagesSeen {
 				return m, nil

@@ -59,7 +59,7 @@ func (m Model) unpictured() string {
 	if !m.sel.on {
 		return ""
 	}
-	if m.sel.at >= len(m.pages.items) || len(imagesOf(m.pages.items[m.sel.at].rec.Message)) == 0 {
+	if m.sel.at >= len(m.pages.items) || len(m.imagesOf(m.pages.items[m.sel.at].rec.Message)) == 0 {
 		return offNoImage
 	}
 	return ""
@@ -72,7 +72,7 @@ func (m Model) images(i int) (list []overlay.ImageItem, at int) {
 		if j == i {
 			at = len(list)
 		}
-		for _, f := range imagesOf(it.rec.Message) {
+		for _, f := range m.imagesOf(it.rec.Message) {
 			list = append(list, overlay.ImageItem{Name: f.Name, Words: attach.Words(*f, false), Load: m.loadImage(f)})
 		}
 	}

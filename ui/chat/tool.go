@@ -257,7 +257,7 @@ func (d desk) argument(c *harness.ToolCall) string {
 }
 
 // below is what is always shown of a call: the list of what is to be done, a
-// question and its answer.
+// question and its answer, images.
 func (d desk) below(c *harness.ToolCall, res *harness.ToolResult) []string {
 	switch c.Name {
 	case toolTodos:
@@ -273,7 +273,7 @@ func (d desk) below(c *harness.ToolCall, res *harness.ToolResult) []string {
 		}
 		return append(out, d.wrapped(d.l.theme.Ornaments.Right+" "+strings.TrimSpace(res.Text), "")...)
 	}
-	return nil
+	return d.resultImages(res)
 }
 
 // wrapped sets text off by four cells.

@@ -195,11 +195,13 @@ func namedArtifacts(m *harness.Message) []snapshot.Artifact {
 	}
 	var named []snapshot.Artifact
 	for _, p := range m.Parts {
-		switch {
-		case p.File != nil && p.File.Artifact != "":
-			named = append(named, snapshot.Artifact{SHA256: p.File.Artifact, MediaType: p.File.MediaType})
-		case p.Result != nil && p.Result.Artifact != "":
+		if p.Result != nil && p.Result.Artifact != "" {
 			named = append(named, snapshot.Artifact{SHA256: p.Result.Artifact, MediaType: "text/plain"})
+		}
+		for _, f := range p.Files() {
+			if f.Artifact != "" {
+				named = append(named, snapshot.Artifact{SHA256: f.Artifact, MediaType: f.MediaType})
+			}
 		}
 	}
 	return named

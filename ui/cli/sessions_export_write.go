@@ -101,6 +101,9 @@ func (d *exportedSession) markdown(s harness.Session, branch []harness.Record) e
 				fmt.Fprintf(&b, "\nCalls `%s`:\n\n%s", render.SafeLine(p.Call.Name), codeBlock("json", inputOf(*p.Call)))
 			case p.Result != nil:
 				fmt.Fprintf(&b, "\nResult of `%s`:\n\n%s", render.SafeLine(p.Result.Name), codeBlock("", p.Result.Text))
+				for _, f := range p.Files() {
+					fmt.Fprintf(&b, "\n(file %s, %s)\n", render.SafeLine(f.Name), render.SafeLine(f.MediaType))
+				}
 			case p.File != nil:
 				fmt.Fprintf(&b, "\n(file %s, %s)\n", render.SafeLine(p.File.Name), render.SafeLine(p.File.MediaType))
 			}

@@ -138,11 +138,20 @@ func (c *imported) takeArtifacts(artifacts []snapshot.Artifact) (missing int) {
 			}
 		}
 		c.Records[i].Message = withParts(r.Message, func(p harness.Part) harness.Part {
-			if p.File == nil || p.File.Artifact == "" || p.File.Size != 0 {
-				return p
+			if p.Result != nil && len(p.Result.Files) > 0 {
+				result := *p.Result
+				result.Files = slices.Clone(result.Files)
+				p.Result = &result
 			}
-			file := *p.File
-			file.Size, p.File = sizes[file.Artifact], &file
+			if p.File != nil {
+				file := *p.File
+				p.File = &file
+			}
+			for _, f := range p.Files() {
+				if f.Artifact != "" && f.Size == 0 {
+					f.Size = sizes[f.Artifact]
+				}
+			}
 			return p
 		})
 	}

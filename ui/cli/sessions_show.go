@@ -204,6 +204,9 @@ func (a *app) printRecord(r harness.Record, s standing) {
 			a.block(fmt.Sprintf("> %s %s", p.Call.Name, p.Call.Input))
 		case p.Result != nil:
 			a.block(p.Result.Text)
+			for _, f := range p.Files() {
+				a.block(fileWords(*f))
+			}
 		case p.File != nil:
 			a.block(fileWords(*p.File))
 		}

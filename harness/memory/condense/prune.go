@@ -64,12 +64,15 @@ func (j *job) prune() {
 	j.pruned = found
 }
 
-// textOf counts the bytes of results.
+// imageText is what an image costs about, as if it were text, in bytes.
+const imageText = 4_000
+
+// textOf counts the bytes of results, with images as if they were text.
 func textOf(m *harness.Message) int {
 	n := 0
 	for _, p := range m.Parts {
 		if p.Result != nil {
-			n += len(p.Result.Text)
+			n += len(p.Result.Text) + imageText*len(p.Result.Files)
 		}
 	}
 	return n

@@ -8,6 +8,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,44 @@ func files(t *testing.T, s Subject) {
 		t.Errorf("a file alone is marked %q", got.Marked)
 	}
 	words(t, s)
+}
+
+// resultImages are what tools gave besides text: they come after all results, from
+// whomever the interface takes them, and a line says whose they are.
+func resultImages(t *testing.T, s Subject) {
+	t.Parallel()
+	list := pictures(t)[:2]
+	r := hello()
+	r.Context = tuesday
+	r.Messages = []harness.Message{
+		harness.UserText("draw"),
+		assistant(callPart("c1", `{}`), callPart("c2", `{}`)),
+		results(harness.ToolResult{CallID: "c1", Name: "now", Text: "drawn", Files: list}, harness.ToolResult{CallID: "c2", Name: "now", Text: "12:00"}),
+	}
+	for _, next := range [][]harness.Message{nil, {harness.UserText("and now?")}, {assistant(textPart("Two.")), harness.UserText("thanks")}} {
+		r := r
+		r.Messages = slices.Concat(r.Messages, next)
+		body, got := legal(t, s, r)
+		var files []File
+		var results []Result
+		text := ""
+		for _, turn := range got.Turns {
+			files, results = append(files, turn.Files...), append(results, turn.Results...)
+			text += strings.Join(turn.Texts, "\n") + "\n"
+		}
+		if len(results) != 2 || results[0] != (Result{"c1", "drawn"}) || results[1] != (Result{"c2", "12:00"}) {
+			t.Errorf("results %+v", results)
+		}
+		if len(files) != 2 || files[1].MediaType != "image/jpeg" || files[1].Base64 != base64.StdEncoding.EncodeToString(list[1].Data) {
+			t.Errorf("sent %d files in %.2000s", len(files), body)
+		}
+		if !strings.Contains(text, "(2 images of the result of the tool now:)") {
+			t.Errorf("said %q", text)
+		}
+		if s.Marks && (got.Marks < 3 || got.Marks > 4) {
+			t.Errorf("%d marks", got.Marks)
+		}
+	}
 }
 
 // words are the files of which there is only something to say.

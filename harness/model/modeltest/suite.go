@@ -46,6 +46,7 @@ func Run(t *testing.T, s Subject) {
 		"TheStablePrefixStaysByteForByte":         prefix,
 		"MarksAreFewAndAtTheEndsOfPrefixes":       marks,
 		"FilesAreSent":                            files,
+		"ImagesOfResultsFollowThem":               resultImages,
 		"FilesAreThePersonsOnly":                  foreignFiles,
 		"SchemasAreSentWhole":                     schemas,
 		"CancelledBeforeItBeginsSendsNoText":      cancelled,

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"charm.land/fantasy"
@@ -82,12 +83,17 @@ func (p *prompter) prompt(req model.Request) fantasy.Prompt {
 		p.mark(out, len(out)-1)
 	}
 	p.turn, p.before = turns(req.Messages)
+	pictured := -1
 	for i, m := range req.Messages {
 		content := p.content(i, m)
 		if len(content) == 0 && i != p.turn {
 			continue
 		}
 		out = p.appended(out, role(m.Role), content)
+		if images := p.images(m); len(images) > 0 {
+			out = p.appended(out, fantasy.MessageRoleUser, images)
+			pictured = len(out) - 1
+		}
 		if i == p.turn || i == p.before {
 			p.mark(out, len(out)-1)
 		}
@@ -98,7 +104,7 @@ func (p *prompter) prompt(req model.Request) fantasy.Prompt {
 	if p.turn < 0 {
 		return p.situated(append(out, fantasy.Message{Role: fantasy.MessageRoleUser}), req.Context)
 	}
-	if n := len(out) - 1; n >= 0 && out[n].Role != fantasy.MessageRoleUser {
+	if n := len(out) - 1; n >= 0 && (out[n].Role != fantasy.MessageRoleUser || n == pictured) {
 		p.mark(out, n)
 	}
 	for i, m := range out {
@@ -197,6 +203,25 @@ func (p *prompter) toolResult(r harness.ToolResult) fantasy.MessagePart {
 		part.Output = fantasy.ToolResultOutputContentText{Text: text}
 	}
 	return part
+}
+
+// images are what follows results that have any: not every interface takes images in
+// the results themselves, and all take them from the user. So that nobody takes them
+// for the user's own, a line says whose they are.
+func (p *prompter) images(m harness.Message) []fantasy.MessagePart {
+	var parts []fantasy.MessagePart
+	for _, part := range m.Parts {
+		if part.Result == nil || len(part.Result.Files) == 0 {
+			continue
+		}
+		// The name is no text of the tool's, and what a tool is named is checked.
+		line := fmt.Sprintf("(%s of the result of the tool %s:)", harness.Count(len(part.Result.Files), "image"), model.Sentence(part.Result.Name))
+		parts = append(parts, fantasy.TextPart{Text: line})
+		for _, f := range part.Result.Files {
+			parts = append(parts, p.file(f))
+		}
+	}
+	return parts
 }
 
 // clean makes text fit to be sent: valid UTF-8, and empty if there is nothing

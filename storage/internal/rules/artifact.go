@@ -84,41 +84,35 @@ func MessageApart(m *harness.Message) (apart *harness.Message, files []Bytes, er
 	}
 	changed := *m
 	changed.Parts = slices.Clone(m.Parts)
-	for i, p := range changed.Parts {
-		if !hasBytes(p) {
+	for i := range changed.Parts {
+		p := &changed.Parts[i]
+		if !hasBytes(*p) {
 			continue
 		}
-		file := *p.File
-		b, err := NewBytes(file.Data)
-		if err != nil {
-			return nil, nil, fmt.Errorf("file %q: %w", file.Name, err)
+		if p.File != nil {
+			file := *p.File
+			p.File = &file
 		}
-		file.Artifact, file.Size, file.Data = b.SHA256, int64(len(b.Data)), nil
-		changed.Parts[i].File = &file
-		files = append(files, b)
+		if p.Result != nil {
+			result := *p.Result
+			result.Files = slices.Clone(result.Files)
+			p.Result = &result
+		}
+		for _, file := range p.Files() {
+			if len(file.Data) == 0 {
+				continue
+			}
+			b, err := NewBytes(file.Data)
+			if err != nil {
+				return nil, nil, fmt.Errorf("file %q: %w", file.Name, err)
+			}
+			file.Artifact, file.Size, file.Data = b.SHA256, int64(len(b.Data)), nil
+			files = append(files, b)
+		}
 	}
 	return &changed, files, nil
 }
 
-func hasBytes(p harness.Part) bool { return p.File != nil && len(p.File.Data) > 0 }
-
-// Names returns the artifacts that a message names, each once.
-func Names(m *harness.Message) []string {
-	if m == nil {
-		return nil
-	}
-	var names []string
-	for _, p := range m.Parts {
-		name := ""
-		switch {
-		case p.File != nil:
-			name = p.File.Artifact
-		case p.Result != nil:
-			name = p.Result.Artifact
-		}
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+func hasBytes(p harness.Part) bool {
+	return slices.ContainsFunc(p.Files(), func(f *harness.File) bool { return len(f.Data) > 0 })
 }

@@ -159,6 +159,11 @@ func (w *writer) message(n int, r harness.Record) (message, error) {
 		if ok {
 			out.Parts = append(out.Parts, one)
 		}
+		if p.Result != nil {
+			for _, f := range p.Files() {
+				out.Parts = append(out.Parts, w.file(*f))
+			}
+		}
 	}
 	return out, nil
 }

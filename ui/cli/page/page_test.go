@@ -222,6 +222,16 @@ func TestImagesAreInThePageWithinBounds(t *testing.T) {
 	}
 }
 
+func TestTheImagesOfAResultAreBelowIt(t *testing.T) {
+	t.Parallel()
+	data := picture(t)
+	result := &harness.ToolResult{CallID: "c", Name: "draw", Text: "drawn", Files: []harness.File{{Name: "image 1", MediaType: "image/png", Data: data, Width: 3, Height: 2}}}
+	_, root := written(t, say(harness.RoleTool, harness.Part{Kind: harness.PartResult, Result: result}))
+	if img := all(root, "img"); len(img) != 1 || attr(img[0], "alt") != "image 1" || !strings.Contains(text(root), "drawn") {
+		t.Errorf("%d images in %q", len(img), text(root))
+	}
+}
+
 // A conversation with everything in it makes the same bytes, and a page that can be
 // read without looking.
 func TestPageIsStableAndCanBeReadAloud(t *testing.T) {

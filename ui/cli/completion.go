@@ -61,7 +61,61 @@ func (a *app) completeFlags(root *cobra.Command) error {
 			return err
 		}
 	}
-	return nil
+	export, _, err := root.Find([]string{"sessions", "export"})
+	if err != nil {
+		return err
+	}
+	return export.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportFormats(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeSession completes the id of one session.
+func (a *app) completeSession(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.offer(cmd, start, a.sessionIDs)
+}
+
+// completeSetting completes the keys of the configuration that one value sets. What
+// a value may be only its key knows.
+func (a *app) completeSetting(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault // it may be a file
+	}
+	return a.offer(cmd, start, func(context.Context) ([]string, error) {
+		c, err := a.config()
+		if err != nil {
+			return nil, err
+		}
+		var keys []string
+		for _, d := range configDocs() {
+			keys = append(keys, a.settings(c, d)...)
+		}
+		return keys, nil
+	})
+}
+
+// settings are the keys that a documented one stands for: those of the servers and
+// actions that there are in the place of their names.
+func (a *app) settings(c Config, d keyDoc) (keys []string) {
+	add := func(key string) { keys = append(keys, cobra.CompletionWithDesc(key, d.value+": "+d.text)) }
+	before, after, named := strings.Cut(d.key, "NAME")
+	switch {
+	case d.value == "table": // no one value sets it
+	case d.key == "keys.ACTION":
+		if a.wire.Actions != nil {
+			for _, action := range a.wire.Actions() {
+				add("keys." + action)
+			}
+		}
+	case !named:
+		add(d.key)
+	case strings.HasPrefix(d.key, keyMCP+"."):
+		for _, s := range c.MCP {
+			add(before + s.Name + after)
+		}
+	}
+	return keys
 }
 
 // offer lists the names that begin with start. A completion has nowhere to

@@ -208,7 +208,7 @@ func (a *app) configSet() *cobra.Command {
 	return &cobra.Command{
 		Use: "set KEY VALUE", Short: "Set a value in the configuration file, and keep all else in it",
 		Example: "  cairn config set theme high-contrast\n  cairn config set chat.title words\n  cairn config set keys.chat.details \"f4, alt+d\"",
-		Args:    exactly(2, "a key and a value"),
+		Args:    exactly(2, "a key and a value"), ValidArgsFunction: a.completeSetting,
 		RunE: runner(func(ctx context.Context, args []string) error {
 			key, value := strings.TrimSpace(args[0]), args[1]
 			if err := a.checkSetting(ctx, key, value); err != nil {

@@ -22,6 +22,11 @@ const (
 	formatSnapshot = "snapshot"
 )
 
+// exportFormats are the formats of an export.
+func exportFormats() []string {
+	return []string{formatMarkdown, formatHTML, formatLines, formatSnapshot}
+}
+
 // maxFileName is what file systems take for a name, in bytes.
 const maxFileName = 255
 
@@ -49,6 +54,7 @@ before. It goes into the directory that -o names, or to an address such as
 s3://bucket. A session with a run that has not ended is refused.
 
 cairn sessions import reads JSON Lines and snapshots.`,
+		ValidArgsFunction: a.completeSession,
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -87,8 +93,8 @@ cairn sessions import reads JSON Lines and snapshots.`,
 
 // check refuses what does not go together.
 func (o sessionExport) check(toGiven bool) error {
-	switch formats := []string{formatMarkdown, formatHTML, formatLines, formatSnapshot}; {
-	case !slices.Contains(formats, o.format):
+	switch {
+	case !slices.Contains(exportFormats(), o.format):
 		return usage("there is no format %q; it is markdown, html, jsonl or snapshot", o.format)
 	case toGiven && strings.TrimSpace(o.to) == "":
 		return usage("--output needs a value")

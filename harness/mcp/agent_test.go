@@ -78,9 +78,7 @@ func TestAConversationGoesOnWithTheServersThatAreThere(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, m)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

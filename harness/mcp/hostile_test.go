@@ -138,7 +138,7 @@ func TestAFloodOfQuestionsIsNotPutToAnybody(t *testing.T) {
 	t.Parallel()
 	m, set := played(t, "plain", func(_ *mcp.Server, o *mcp.Options) { o.Interactive = true })
 	ready(t, m)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	// Nobody answers, and still all but a few of them are answered.
 	if r := call(ctx, set, "s_do", said("flood"), nil); r.Failed || !strings.Contains(r.Text, "answered 96") {
@@ -207,7 +207,7 @@ func TestAServerThatAsksOnAndReadsNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	m, set := played(t, "plain", nil)
 	ready(t, m)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if r := call(ctx, set, "s_do", said("deaf"), nil); !r.Failed || !strings.Contains(r.Text, "reads no answer") {
 		t.Errorf("the call gave %.300s", r.Text)

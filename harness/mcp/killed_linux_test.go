@@ -1,11 +1,11 @@
 package mcp_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"cairn/harness/mcp"
 )
@@ -42,12 +42,10 @@ func TestAServerEndsWithTheProgram(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 600 {
-		if _, err = os.Stat(pids); err == nil {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	eventually(t, "the server of the program", func() bool {
+		_, err := os.Stat(pids)
+		return err == nil
+	})
 	leader, child := two(t, pids)
 	if over(leader) || over(child) {
 		t.Fatal("the server does not run")
@@ -56,12 +54,10 @@ func TestAServerEndsWithTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	for range 600 {
-		if over(leader) && over(child) {
-			return
+	t.Cleanup(func() {
+		if !over(child) {
+			kill(t, child)
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Errorf("the server %d or its child %d goes on without the program", leader, child)
-	kill(t, child)
+	})
+	eventually(t, fmt.Sprintf("the end of the server %d and its child %d", leader, child), func() bool { return over(leader) && over(child) })
 }

@@ -1,9 +1,11 @@
 package mcp_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,10 @@ import (
 	"cairn/harness/mcp"
 	"cairn/harness/tool"
 )
+
+// patience bounds waiting for what hangs. It measures nothing: on a machine that does
+// much else anything may take its time.
+const patience = 5 * time.Minute
 
 // script, in the environment, makes this program a server; see script_test.go.
 const script = "CAIRN_TEST_MCP"
@@ -37,30 +43,46 @@ func scripted(t *testing.T, name, play string) mcp.Server {
 // managed returns a manager of servers that is ready, with a set that has their tools.
 func managed(t *testing.T, o mcp.Options) (*mcp.Manager, *tool.Set) {
 	t.Helper()
-	m, err := mcp.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		// One test holds it to its second; here many run at once, and it has to end.
-		err := m.Close(ctx)
-		for err != nil && ctx.Err() == nil {
-			err = m.Close(ctx)
-		}
-		if err != nil {
-			t.Error(err)
-		}
-	})
-	set := &tool.Set{}
+	m := unhurried(t, o)
+	t.Cleanup(func() { closed(t, m) })
+	set := &tool.Set{Grace: patience}
 	m.Attach(set)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := m.Ready(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return m, set
+}
+
+// unhurried returns a manager of servers that have long to be ready, unless they say
+// how long.
+func unhurried(t *testing.T, o mcp.Options) *mcp.Manager {
+	t.Helper()
+	o.Servers = slices.Clone(o.Servers)
+	for i := range o.Servers {
+		o.Servers[i].Start = cmp.Or(o.Servers[i].Start, patience)
+	}
+	m, err := mcp.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// closed closes a manager until it says that nothing is left. Close gives up after a
+// second, in which a busy machine may not get round to ending anything.
+func closed(t *testing.T, m *mcp.Manager) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err := m.Close(ctx)
+	for err != nil && ctx.Err() == nil {
+		err = m.Close(ctx)
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // one is the first server of a manager.
@@ -77,7 +99,7 @@ func ready(t *testing.T, m *mcp.Manager) {
 // until waits until a server is as it is wanted.
 func until(t *testing.T, m *mcp.Manager, what string, ok func(harness.ServerStatus) bool) harness.ServerStatus {
 	t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(patience)
 	for {
 		changed := m.Changed()
 		s := one(m)
@@ -88,6 +110,22 @@ func until(t *testing.T, m *mcp.Manager, what string, ok func(harness.ServerStat
 		case <-changed:
 		case <-limit:
 			t.Fatalf("the server is not %s: it is %s (%s), with %d tools, refused %q", what, s.State, s.Err, len(s.Tools), s.Refused)
+		}
+	}
+}
+
+// failed waits until the first server has failed, and is not just tried again.
+func failed(t *testing.T, m *mcp.Manager) harness.ServerStatus {
+	t.Helper()
+	return until(t, m, "failed", func(s harness.ServerStatus) bool { return s.State == harness.ServerFailed })
+}
+
+// eventually waits until something is so of which nobody tells.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("%s does not come", what)
 		}
 	}
 }

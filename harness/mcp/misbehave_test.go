@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -87,13 +86,7 @@ func TestAServerThatDiesInACallLeavesTheOutcomeOpen(t *testing.T) {
 			works(t, set, "s_do", said("again"), "you said again")
 			if how == "leave" {
 				gone := number(t, left)
-				for range 200 {
-					if over(gone) {
-						return
-					}
-					time.Sleep(20 * time.Millisecond)
-				}
-				t.Errorf("process %d is left", gone)
+				eventually(t, fmt.Sprintf("the end of the process %d", gone), func() bool { return over(gone) })
 			}
 		})
 	}
@@ -115,14 +108,9 @@ func two(t *testing.T, path string) (first, second int) {
 func TestAServerThatHeedsNothingIsEnded(t *testing.T) {
 	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")
-	m, err := mcp.New(mcp.Options{Servers: []mcp.Server{func() mcp.Server {
-		s := scripted(t, "s", "stubborn")
-		s.Env["PIDS"] = pids
-		return s
-	}()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := scripted(t, "s", "stubborn")
+	s.Env["PIDS"] = pids
+	m := unhurried(t, mcp.Options{Servers: []mcp.Server{s}})
 	if err := m.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -131,15 +119,9 @@ func TestAServerThatHeedsNothingIsEnded(t *testing.T) {
 	if over(leader) || over(child) {
 		t.Fatal("the server is over before it is ended")
 	}
-	// Close fails if it takes longer than a second, as it may on a busy machine; the
-	// server is ended all the same.
-	if err := m.Close(t.Context()); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
-	for end := time.Now().Add(30 * time.Second); !over(leader) || !over(child); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the server %d or its child %d is left", leader, child)
-		}
+	closed(t, m)
+	if !over(leader) || !over(child) {
+		t.Errorf("the server %d or its child %d is left", leader, child)
 	}
 	if err := m.Close(t.Context()); err != nil {
 		t.Errorf("closed twice: %v", err)
@@ -184,9 +166,9 @@ func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, set := played(t, "plain", func(s *mcp.Server, _ *mcp.Options) { c.with(s) })
-			s := one(m)
-			if s.State != harness.ServerFailed || !strings.Contains(s.Err, c.want) {
-				t.Errorf("the server is %s: %s", s.State, s.Err)
+			s := failed(t, m)
+			if !strings.Contains(s.Err, c.want) {
+				t.Errorf("the server says %s", s.Err)
 			}
 			if all := fmt.Sprintf("%+v", s); strings.Contains(all, "hunter2") || strings.Contains(all, "very-secret") {
 				t.Errorf("a secret is in %s", all)
@@ -294,19 +276,16 @@ func TestACallThatIsCancelledIsToldToTheServer(t *testing.T) {
 	m, set := played(t, "plain", func(s *mcp.Server, _ *mcp.Options) { s.Env["CANCELLED"] = cancelled })
 	ready(t, m)
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(100*time.Millisecond, cancel)
-	r := call(ctx, set, "s_do", said("hang"), nil)
+	defer cancel()
+	r := call(ctx, set, "s_do", said("hang"), func(harness.Progress) { cancel() })
 	if !r.Failed || !r.Unknown || strings.Contains(r.Text, "did not heed") {
 		t.Errorf("the call gave %+v", r)
 	}
-	for range 200 {
-		if data, err := os.ReadFile(cancelled); err == nil && strings.Contains(string(data), "requestId") { //nolint:gosec // a file of the test
-			works(t, set, "s_do", said("hello"), "you said hello")
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Error("the server was not told")
+	eventually(t, "the word to the server", func() bool {
+		data, err := os.ReadFile(cancelled) //nolint:gosec // a file of the test
+		return err == nil && strings.Contains(string(data), "requestId")
+	})
+	works(t, set, "s_do", said("hello"), "you said hello")
 }
 
 func TestACallThatTakesTooLongEnds(t *testing.T) {
@@ -357,11 +336,8 @@ func TestAServerIsSwitchedAndReconnected(t *testing.T) {
 
 func TestAWaiterThatGivesUpLeavesTheConnectingAlone(t *testing.T) {
 	t.Parallel()
-	m, err := mcp.New(mcp.Options{Servers: []mcp.Server{scripted(t, "s", "plain")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = m.Close(context.Background()) })
+	m := unhurried(t, mcp.Options{Servers: []mcp.Server{scripted(t, "s", "plain")}})
+	t.Cleanup(func() { closed(t, m) })
 	set := &tool.Set{}
 	m.Attach(set)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // player is a server that does what its name says.
@@ -212,6 +211,7 @@ func (p *player) call(r request) {
 		for range 5000 {
 			p.notify("notifications/message", `{"level":"error","data":"talking"}`)
 		}
+		p.settle()
 		p.text(r.ID, "talked")
 	case "env":
 		p.text(r.ID, strings.Join(os.Environ(), "\n"))
@@ -226,6 +226,7 @@ func (p *player) call(r request) {
 		}
 		os.Exit(9)
 	case "hang":
+		p.notify("notifications/progress", fmt.Sprintf(`{"progressToken":%s,"progress":1}`, r.Params.Meta.Token))
 		if rest == "all" {
 			select {}
 		}
@@ -240,10 +241,10 @@ func (p *player) call(r request) {
 	case "progress":
 		for i := range 5 {
 			p.notify("notifications/progress", fmt.Sprintf(`{"progressToken":%s,"progress":%d,"total":5,"message":"step\u001b[2J %d"}`, r.Params.Meta.Token, i+1, i+1))
-			time.Sleep(20 * time.Millisecond)
 		}
 		p.notify("notifications/progress", `{"progressToken":"other","progress":1}`)
 		p.notify("notifications/progress", `{"progressToken":7,"progress":"x"}`)
+		p.settle()
 		p.text(r.ID, "done")
 	case "change":
 		p.tools = strings.ReplaceAll(oneTool, "Does it.", rest)
@@ -267,6 +268,13 @@ func (p *player) call(r request) {
 // ask asks the person something.
 func (p *player) ask(id int, schema string) {
 	p.write(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"Well?","requestedSchema":%s}}`+"\n", id, schema)
+}
+
+// settle waits until what was notified has been taken: an answer to a call may overtake
+// it, and the answer to a question does not.
+func (p *player) settle() {
+	p.write("%s\n", `{"jsonrpc":"2.0","id":500,"method":"ping"}`)
+	p.heard(1)
 }
 
 // heard are the next lines that came.

@@ -106,9 +106,9 @@ func TestRefusalsOverHTTPAreSentences(t *testing.T) {
 			o := at(h.URL + "/mcp/abcdefghijklmnop0123456789?key=hunter2hunter2")
 			o.Servers[0].Headers, o.Log = map[string]string{"X-Key": "swordfish99"}, j.log()
 			m, _ := managed(t, o)
-			s := one(m)
-			if s.State != harness.ServerFailed || s.Err == "" || !strings.Contains(s.Err, want) {
-				t.Errorf("the server is %s: %s", s.State, s.Err)
+			s := failed(t, m)
+			if s.Err == "" || !strings.Contains(s.Err, want) {
+				t.Errorf("the server says %s", s.Err)
 			}
 			if all := fmt.Sprintf("%+v %s", s, j.String()); strings.Contains(all, "hunter2") || strings.Contains(all, "swordfish") || strings.Contains(all, "abcdefghijklmnop0123") {
 				t.Errorf("a secret is in %s", all)
@@ -185,7 +185,7 @@ func question(t *testing.T, m *mcp.Manager) harness.ServerQuestion {
 	select {
 	case q := <-m.Questions():
 		return q
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("nothing is asked")
 		return harness.ServerQuestion{}
 	}
@@ -262,7 +262,7 @@ func TestAQuestionEndsWithItsCall(t *testing.T) {
 	}
 	select {
 	case <-q.Done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("the question outlives its call")
 	}
 	q.Answer(harness.ServerAnswer{Action: harness.AnswerAccept})
@@ -318,12 +318,23 @@ func TestAServerThatComesLaterIsFoundByItself(t *testing.T) {
 	}))
 	t.Cleanup(func() { h.CloseClientConnections(); h.Close() })
 	m, set := managed(t, at(h.URL))
-	s := one(m)
-	if s.State != harness.ServerFailed || s.Retry.IsZero() || !strings.Contains(s.Err, "503") {
+	if s := failed(t, m); s.Retry.IsZero() || !strings.Contains(s.Err, "503") {
 		t.Fatalf("the server is %+v", s)
 	}
 	up.Store(true)
 	until(t, m, "ready", func(s harness.ServerStatus) bool { return s.State == harness.ServerReady })
+	works(t, set, "s_do", "{}", "done")
+}
+
+func TestASessionThatTheServerForgotIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	var now atomic.Pointer[httptest.Server]
+	now.Store(served(t, nil))
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.Load().Config.Handler.ServeHTTP(w, r) }))
+	t.Cleanup(func() { h.CloseClientConnections(); h.Close() })
+	m, set := managed(t, at(h.URL))
+	ready(t, m)
+	now.Store(served(t, nil)) // it knows nothing of the sessions of the other
 	works(t, set, "s_do", "{}", "done")
 }
 

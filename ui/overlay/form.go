@@ -216,6 +216,10 @@ func (f Form) Bindings() []render.Binding {
 	if f.unread() {
 		send = "go on"
 	}
+	more := 0
+	if f.below() > 0 {
+		more = 7
+	}
 	return widget.Rebind([]render.Binding{
 		{Action: formSend, Keys: []string{"enter"}, Help: send, Group: group, Rank: 1},
 		{Action: formCancel, Keys: []string{"esc", "ctrl+c"}, Help: "leave it unanswered", Foot: "leave", Group: group, Rank: 2},
@@ -227,7 +231,7 @@ func (f Form) Bindings() []render.Binding {
 		{Action: formPrev, Keys: []string{"shift+tab"}, Help: "field before", Group: group},
 		{Action: formDown, Keys: []string{"down"}, Help: "down", Group: group},
 		{Action: formUp, Keys: []string{"up"}, Help: "up", Group: group},
-		{Action: formPgDown, Keys: []string{"pgdown"}, Help: "read on", Group: group, Rank: 7},
+		{Action: formPgDown, Keys: []string{"pgdown"}, Help: "read on", Group: group, Rank: more},
 		{Action: formPgUp, Keys: []string{"pgup"}, Help: "read back", Group: group},
 	}, f.c.Keys)
 }

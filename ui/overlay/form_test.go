@@ -193,3 +193,26 @@ func TestAFormIsReadOnFromWhereItIs(t *testing.T) {
 		t.Errorf("the end is not shown:\n%s", view)
 	}
 }
+
+func TestAFormOffersToReadOnOnlyWhereThereIsMore(t *testing.T) {
+	t.Parallel()
+	theme, err := themes.Load("", true, themes.Options{Profile: themes.TrueColor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const width = 100
+	offers := func(f Form, height int) bool { return strings.Contains(f.View(width, height), "pgdn") }
+	f, _ := NewForm(t.Context(), FormConfig{Text: strings.Repeat("Read this.\n", 30), Theme: theme}).Open()
+	f, _, _ = f.Update(tea.WindowSizeMsg{Width: width, Height: 50})
+	if offers(f, 50) {
+		t.Errorf("all of it is there, and there is to be more:\n%s", f.View(width, 50))
+	}
+	f, _, _ = f.Update(tea.WindowSizeMsg{Width: width, Height: 30})
+	if !offers(f, 30) {
+		t.Errorf("it does not say how to read on:\n%s", f.View(width, 30))
+	}
+	f, _, _ = f.Update(tea.KeyMsg{Type: tea.KeyPgDown})
+	if offers(f, 30) {
+		t.Errorf("there is to be more after the end:\n%s", f.View(width, 30))
+	}
+}

@@ -60,6 +60,12 @@ func (f Form) unread() bool {
 	return f.width > 0 && f.height > 0 && !f.whole
 }
 
+// below is how many lines there are below those that are shown.
+func (f Form) below() int {
+	b, room := f.body(f.width), f.room()
+	return max(len(b.lines)-f.first(b, room)-room, 0)
+}
+
 // follow shows the place of the cursor.
 func (f Form) follow() Form {
 	f.led = true
@@ -104,7 +110,11 @@ func (f Form) body(width int) formLines {
 		b = f.field(b, i, width)
 	}
 	if rest := len(f.c.Fields) - len(f.fields); rest > 0 {
-		b.lines = append(b.lines, told(harness.Count(rest, "more field")+" are not shown and cannot be sent.", t.Paints.Warning, width, 2)...)
+		are := " are"
+		if rest == 1 {
+			are = " is"
+		}
+		b.lines = append(b.lines, told(harness.Count(rest, "more field")+are+" not shown and cannot be sent.", t.Paints.Warning, width, 2)...)
 	}
 	return b
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ const (
 	helperEnv   = "SCREEN_HELPER"
 	helperLog   = "SCREEN_HELPER_LOG"
 	helperMouse = "SCREEN_HELPER_MOUSE"
-	helperLate  = "SCREEN_HELPER_LATE"
+	helperClock = "SCREEN_HELPER_CLOCK"
 	helperEarly = "SCREEN_HELPER_EARLY"
 	helperStop  = "SCREEN_HELPER_STOP"
 	helperBye   = "bye"
@@ -55,12 +56,8 @@ func chat() int {
 	if os.Getenv(helperMouse) != "" {
 		o.Mouse = MouseDrag
 	}
-	if os.Getenv(helperLate) != "" { // every look at the clock is later than any answer may be
-		now := time.Now()
-		o.Now = func() time.Time {
-			now = now.Add(2 * backgroundWait)
-			return now
-		}
+	if step := os.Getenv(helperClock); step != "" {
+		o.Now = stepping(step)
 	}
 	s, err := Open(os.Stdin, os.Stdout, o)
 	if err != nil {
@@ -88,6 +85,22 @@ func chat() int {
 		panic(fmt.Sprintf("the last model is a %T", m))
 	}
 	return 0
+}
+
+// stepping is a clock that each look moves on by a step, however busy the machine is.
+func stepping(step string) func() time.Time {
+	d, err := time.ParseDuration(step)
+	if err != nil {
+		panic(err)
+	}
+	var mu sync.Mutex
+	now := time.Now()
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		now = now.Add(d)
+		return now
+	}
 }
 
 // shell is a session leader that runs chat as a job, continues it when it has

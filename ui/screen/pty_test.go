@@ -129,8 +129,8 @@ func TestTheBackgroundIsToldInTimeAndLateRepliesVanish(t *testing.T) {
 	t.Parallel()
 	const answer = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"
 	for _, tc := range []struct{ name, env, want string }{
-		{"answered", "", "[light]"},
-		{"late", helperLate + "=1", "[]"},
+		{"answered", helperClock + "=10ms", "[light]"},
+		{"late", helperClock + "=" + (2 * backgroundWait).String(), "[]"},
 		{"dark by the environment", "COLORFGBG=15;0", "[dark]"},
 		{"light by the environment", "COLORFGBG=0;default;15", "[light]"},
 	} {

@@ -22,7 +22,7 @@ import (
 )
 
 // patience bounds waiting for a program that hangs; it is not a measurement.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // session is a program of this test binary in a pseudo terminal.
 type session struct {

@@ -8,6 +8,7 @@
 package realtest
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -30,7 +31,7 @@ import (
 
 const (
 	// patience bounds waiting for a program that hangs; it is not a measurement.
-	patience = 60 * time.Second
+	patience = 5 * time.Minute
 
 	width, height = 80, 24
 )
@@ -121,6 +122,7 @@ type window struct {
 	seen *vt.Emulator
 	raw  []byte // all that was written
 	over bool   // patience is at its end
+	dead bool   // it was killed, maybe in the middle of a frame
 
 	// deadline is when it is. Who makes progress may set it anew.
 	deadline *time.Timer
@@ -201,6 +203,14 @@ func (w *window) read() {
 	}
 }
 
+// What is around each frame.
+const frameBegin, frameEnd = "\x1b[?2026h", "\x1b[?2026l"
+
+// whole says that the screen is not drawn by half. The caller holds mu.
+func (w *window) whole() bool {
+	return w.dead || bytes.LastIndex(w.raw, []byte(frameBegin)) <= bytes.LastIndex(w.raw, []byte(frameEnd))
+}
+
 // wait waits for a screen that is as wanted, and returns it.
 func (w *window) wait(what string, ok func(screen string) bool) string {
 	w.t.Helper()
@@ -209,7 +219,7 @@ func (w *window) wait(what string, ok func(screen string) bool) string {
 	for {
 		screen := w.seen.String()
 		switch {
-		case ok(screen):
+		case w.whole() && ok(screen):
 			return screen
 		case w.over:
 			w.t.Fatalf("waited in vain for %s; the screen is:\n%s", what, screen)
@@ -231,10 +241,10 @@ func (w *window) shows(want ...string) string {
 	})
 }
 
-// hides waits until the screen does not show unwanted.
-func (w *window) hides(unwanted string) {
+// hides waits until the screen does not show unwanted, and returns it.
+func (w *window) hides(unwanted string) string {
 	w.t.Helper()
-	w.wait("no "+unwanted, func(screen string) bool { return !strings.Contains(screen, unwanted) })
+	return w.wait("no "+unwanted, func(screen string) bool { return !strings.Contains(screen, unwanted) })
 }
 
 // send types s.
@@ -252,20 +262,42 @@ func (w *window) written() string {
 	return string(w.raw)
 }
 
+// stops ends an answer that streams: by esc, and soon enough by another one.
+func (w *window) stops() {
+	w.t.Helper()
+	for running := true; running; {
+		w.send("\x1b")
+		w.shows("esc again")
+		w.send("\x1b")
+		running = strings.Contains(w.hides("esc again"), "esc esc stop") // it came too late
+	}
+}
+
 // kill ends the program as a crash does. It may have ended already.
 func (w *window) kill() {
+	w.mu.Lock()
+	w.dead = true
+	w.mu.Unlock()
 	if w.cmd.ProcessState == nil {
 		_ = w.cmd.Process.Kill()
 		_ = w.cmd.Wait() // killed: an error by design
 	}
 }
 
-// ends waits for the program's own end, after which the terminal is as before.
+// lastWords come behind all that a program wrote, and show nothing.
+const lastWords = "\x1b]7777;over\x07"
+
+// ends waits for the program's own end, after which the terminal is as before, and
+// until all that it wrote is read.
 func (w *window) ends() {
 	w.t.Helper()
 	if err := w.cmd.Wait(); err != nil {
 		w.t.Fatal(err)
 	}
+	if _, err := w.tty.WriteString(lastWords); err != nil {
+		w.t.Fatal(err)
+	}
+	w.wait("its last words", func(string) bool { return bytes.HasSuffix(w.raw, []byte(lastWords)) })
 	after, err := term.GetState(w.tty.Fd())
 	if err != nil {
 		w.t.Fatal(err)

@@ -59,9 +59,7 @@ func TestLateRepliesOfTheTerminalAreNotTyped(t *testing.T) {
 	w.send("question slow" + enter)
 	w.shows("half of question slow")
 	replies("while an answer streams")
-	w.send("\x1b")
-	w.shows("esc again")
-	w.send("\x1b")
+	w.stops()
 	w.shows("> write a message")
 
 	w.mu.Lock()

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bufio"
+	"strings"
 	"testing"
 
 	"github.com/creack/pty"
@@ -28,7 +29,7 @@ func TestWhatWasTypedBeforeIsDiscarded(t *testing.T) {
 		if _, err := keyboard.WriteString(text); err != nil {
 			t.Fatal(err)
 		}
-		for range text {
+		for range strings.ReplaceAll(text, "\n", "\r\n") {
 			if _, err := echo.ReadByte(); err != nil {
 				t.Fatal(err)
 			}

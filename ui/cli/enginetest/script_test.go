@@ -24,7 +24,7 @@ import (
 const binaryEnv = "CAIRN_ENGINETEST_BINARY"
 
 // patience bounds waiting for a process that hangs; it is not a measurement.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) {
 	flag.Parse()

@@ -44,8 +44,8 @@ const (
 	// demoSaid is what its model says before it calls the tool, and demoDone after.
 	demoSaid = "I will add a line to the file, which must happen once and not twice."
 	demoDone = "The line is in the file."
-	// demoFlush is long enough for streamed text to be on disk.
-	demoFlush = 1500 * time.Millisecond
+	// demoLook is how often it looks whether streamed text is on disk.
+	demoLook = 50 * time.Millisecond
 )
 
 // play is the model, the tool and the policy of the demonstration in one process.
@@ -58,6 +58,8 @@ type play struct {
 	asks bool
 	// out is told of the place: whoever reads it kills the process.
 	out io.Writer
+	// partial is the streamed text that is on disk.
+	partial func(ctx context.Context) (string, error)
 }
 
 // reach stays at the place where the process is to die until it does.
@@ -138,8 +140,8 @@ func (p *play) Stream(ctx context.Context, r model.Request, emit func(model.Delt
 	words := strings.SplitAfter(said, " ")
 	for i, w := range words {
 		if i == len(words)/2 && place == atModel && p.at == atStream {
-			if !sleep(ctx, demoFlush) {
-				return model.Reply{}, ctx.Err()
+			if err := p.flushed(ctx, strings.Join(words[:i], "")); err != nil {
+				return model.Reply{}, err
 			}
 			if err := p.reach(ctx, atStream); err != nil {
 				return model.Reply{}, err
@@ -154,6 +156,21 @@ func (p *play) Stream(ctx context.Context, r model.Request, emit func(model.Delt
 		parts = append(parts, harness.Part{Kind: harness.PartCall, Call: &harness.ToolCall{Origin: "demo", Name: demoTool, Input: []byte(`{"line":"one line"}`)}})
 	}
 	return model.Reply{Parts: parts, Stop: stop, Model: demoModel, Usage: harness.Usage{CostKnown: true}}, nil
+}
+
+// flushed waits until the text that was streamed so far is on disk.
+func (p *play) flushed(ctx context.Context, said string) error {
+	for {
+		switch text, err := p.partial(ctx); {
+		case err != nil:
+			return err
+		case strings.HasPrefix(text, said):
+			return nil
+		}
+		if !sleep(ctx, demoLook) {
+			return ctx.Err()
+		}
+	}
 }
 
 // demoModel names the model of the demonstration: it needs no key.

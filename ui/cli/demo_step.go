@@ -78,6 +78,7 @@ func (a *app) demoRun(ctx context.Context, p *play, resume bool) (err error) {
 	if resume {
 		return a.demoResume(ctx, engine, lease, p)
 	}
+	p.partial = func(ctx context.Context) (string, error) { return demoPartial(ctx, engine) }
 	h, err := engine.Start(ctx, harness.StartRequest{
 		Lease: lease, Message: harness.UserText("Please add a line to the file."),
 		Config: harness.RunConfig{Agent: a.agent(), Model: demoModel, NoMemory: true}, Dir: a.s.Dir,
@@ -93,6 +94,19 @@ func (a *app) demoRun(ctx context.Context, p *play, resume bool) (err error) {
 		return p.reach(ctx, atPerson)
 	}
 	return fail(ExitFailed, "the run is %s: %v", res.Status, res.Error)
+}
+
+// demoPartial is what is on disk of the text that streams; empty if there is none yet.
+func demoPartial(ctx context.Context, engine harness.Engine) (string, error) {
+	runs, err := engine.List(ctx, harness.RunFilter{Session: demoSession})
+	if err != nil || len(runs) == 0 {
+		return "", err
+	}
+	r, err := engine.Get(ctx, runs[0].ID)
+	if err != nil || r.Partial == nil {
+		return "", err
+	}
+	return r.Partial.Text, nil
 }
 
 // agent names the agent of runs.

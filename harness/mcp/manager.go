@@ -42,8 +42,9 @@ var _ harness.Servers = (*Manager)(nil)
 const (
 	// group is that of the servers' tools in a set.
 	group = "mcp"
-	// closing bounds Close.
-	closing = time.Second
+	// closing bounds Close. It takes well below a second, as all that it waits for is
+	// bounded, but on a machine that is busy.
+	closing = 5 * time.Second
 )
 
 // Manager holds the connections to the MCP servers of a process. Its methods are safe
@@ -255,7 +256,7 @@ func (m *Manager) spawn(f func()) {
 	m.work.Go(f)
 }
 
-// Close ends all connections at once and what was started for them, within a second.
+// Close ends all connections at once and what was started for them, in a bounded time.
 // Later calls of tools fail.
 func (m *Manager) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, closing)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"cairn/harness/memory/near"
@@ -27,7 +28,7 @@ func (a *app) byMeaning(c Config, st Store) (Store, error) {
 		Book:    st.Ledger.Book,
 		Secrets: setup.Redactor(), Now: a.s.Now, Log: setup.Log,
 	}
-	f := &near.Finder{Source: s, Vectors: st.Vectors, Patience: near.Patience}
+	f := &near.Finder{Source: s, Vectors: st.Vectors, Patience: cmp.Or(a.wire.SearchPatience, near.Patience)}
 	st.Meaning = s
 	if st.Search != nil {
 		st.Search = f.Search(st.Search)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"cairn/harness"
 	"cairn/storage/bolt"
@@ -58,6 +59,7 @@ func TestASearchThatCannotAskItsModelSaysThatItWentByWords(t *testing.T) {
 			return map[string]string{"HOME": dir, "OLLAMA_HOST": server.URL, "CAIRN_EMBEDDING": "ollama/meaning"}[name]
 		}
 		wire := onDisk(w)
+		wire.SearchPatience = time.Minute // the machine may be busy
 		wire.OpenStore = func(context.Context, string, StoreOptions) (Store, error) {
 			return Store{
 				Sessions: db.Sessions(), Facts: db.Facts(), Notes: db.Notes(), Search: db.Searcher(), Vectors: db.Vectors(), Ledger: db.Ledger(), Spending: db.Spending(),

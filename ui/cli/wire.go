@@ -32,6 +32,9 @@ type Wire struct {
 	Agent string
 	// OpenStore opens the store in a directory, which it may have to make.
 	OpenStore func(ctx context.Context, dir string, o StoreOptions) (Store, error)
+	// SearchPatience is how long a search waits for what its model says of the
+	// question; zero means [near.Patience].
+	SearchPatience time.Duration
 	// CheckStore reads everything in the store of a directory and changes
 	// nothing. A damaged store is an error that names file and place; one
 	// that does not exist is [harness.ErrNotFound].

@@ -25,7 +25,7 @@ func Check(s Server) error {
 }
 
 func wrong(s Server) string {
-	for _, check := range []func(Server) string{wrongName, wrongWay, wrongProgram, wrongAddress, wrongPatterns, wrongTimes} {
+	for _, check := range []func(Server) string{wrongName, wrongWay, wrongProgram, wrongAddress, wrongOAuth, wrongPatterns, wrongTimes} {
 		if why := check(s); why != "" {
 			return why
 		}
@@ -116,6 +116,29 @@ func wrongHeaders(s Server) string {
 			return fmt.Sprintf("the header %s is set by the protocol", header)
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 			return fmt.Sprintf("the value of the header %s holds a line break or a control character", header)
+		}
+	}
+	return ""
+}
+
+func wrongOAuth(s Server) string {
+	o := s.OAuth
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
+	switch {
+	case o.Client == "" && o.Secret == "" && len(o.Scopes) == 0 && o.Port == 0:
+		return ""
+	case s.URL == "":
+		return "client_id, client_secret, scopes and callback_port are for a server with a url, and it has a command"
+	case o.Secret != "" && o.Client == "":
+		return "it has a client_secret and no client_id that it belongs to"
+	case strings.ContainsFunc(o.Client+o.Secret, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return "its client_id or client_secret holds a line break or a control character"
+	case o.Port < 0 || o.Port > 65535:
+		return "its callback_port must be a number from 1 to 65535"
+	}
+	for _, scope := range o.Scopes {
+		if scope == "" || strings.ContainsFunc(scope, odd) {
+			return fmt.Sprintf("%.40q in scopes is no scope; each is one word", scope)
 		}
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/oauth2"
 )
 
 // permanentError marks an error that trying again by itself does not mend.
@@ -25,7 +26,8 @@ func isPermanent(err error) bool {
 	var p permanentError
 	var status statusError
 	var elsewhere elsewhereError
-	return errors.As(err, &p) || errors.As(err, &elsewhere) || errors.As(err, &status) && status.code < http.StatusInternalServerError
+	var signIn signInError
+	return errors.As(err, &p) || errors.As(err, &elsewhere) || errors.As(err, &signIn) || errors.As(err, &status) && status.code < http.StatusInternalServerError
 }
 
 // sentence is an error in words that are fit to be shown.
@@ -48,6 +50,27 @@ func (e statusError) Error() string {
 		return "the address does not take MCP messages (405 Method Not Allowed); look whether its url is that of a streamable HTTP server"
 	}
 	return fmt.Sprintf("the server answered %d %s", e.code, http.StatusText(e.code))
+}
+
+// refusedWords are those of a server that gives no token. What else it answered is not
+// repeated.
+func refusedWords(e *oauth2.RetrieveError) string {
+	text := "the server gives no token"
+	if e.Response != nil {
+		text += fmt.Sprintf(" (%d %s)", e.Response.StatusCode, http.StatusText(e.Response.StatusCode))
+	}
+	return text + saidWords(e.ErrorCode, e.ErrorDescription)
+}
+
+// saidWords are the reasons of a server that refuses, behind a sentence.
+func saidWords(code, description string) string {
+	switch {
+	case code == "":
+		return ""
+	case description == "":
+		return "; it says: " + line(code)
+	}
+	return "; it says: " + line(code) + ": " + line(description)
 }
 
 // elsewhereError is a redirection that is not followed.
@@ -79,10 +102,19 @@ func plain(err error) string {
 	var at *url.Error
 	var said sentence
 	var gone goneError
+	var signIn signInError
+	var renew renewError
+	var refused *oauth2.RetrieveError
 	reply, replied := replyOf(err)
 	switch {
 	case errors.As(err, &gone):
 		return plain(gone.why)
+	case errors.As(err, &signIn):
+		return signIn.Error()
+	case errors.As(err, &renew):
+		return renew.Error()
+	case errors.As(err, &refused):
+		return refusedWords(refused)
 	case errors.As(err, &said):
 		return string(said)
 	case errors.As(err, &status):
@@ -125,7 +157,9 @@ func unsent(err error) bool {
 	var dns *net.DNSError
 	var status statusError
 	var elsewhere elsewhereError
-	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || errors.Is(err, sdk.ErrSessionMissing) ||
+	var signIn signInError
+	var renew renewError
+	return errors.As(err, &signIn) || errors.As(err, &renew) || errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns) || errors.Is(err, sdk.ErrSessionMissing) ||
 		errors.As(err, &elsewhere) || errors.As(err, &status) && status.code < http.StatusInternalServerError
 }
 

@@ -33,6 +33,8 @@ type link struct {
 	m       *Manager
 	c       Server
 	secrets *tool.Redactor
+	// signed has what the person got by signing in to it; nil where that cannot be.
+	signed *signed
 
 	mu    sync.Mutex
 	on    bool
@@ -69,6 +71,7 @@ func newLink(m *Manager, c Server) *link {
 		m: m, c: c, secrets: secrets(c), on: !c.Off, state: harness.ServerConnecting, since: m.now(), said: &lines{},
 		first: map[string]offered{}, earlier: map[string]offered{},
 	}
+	l.signed = newSigned(c, m.o, l.secrets, func(text string) { m.log(slog.LevelWarn, c.Name, l.clean(text)) })
 	if c.Off {
 		l.state = harness.ServerOff
 	}

@@ -157,7 +157,7 @@ func (v *live) told(err error) error {
 func (v *live) transport() (sdk.Transport, error) {
 	l := v.l
 	if l.c.URL != "" {
-		t, idle, err := newWeb(l.c, v.over)
+		t, idle, err := newWeb(l.c, l.signed, v.over)
 		v.idle = idle
 		return t, err
 	}

@@ -28,6 +28,9 @@ type Options struct {
 	// Interactive says that somebody receives the [Manager.Questions]. Without it
 	// servers are told that nobody can be asked.
 	Interactive bool
+	// SignIns keeps what the person got by signing in to servers that ask for that, see
+	// [Login]. Nothing here ever asks the person to; nil means that nobody can sign in.
+	SignIns SignIns
 	// Name and Version are what servers are told of this program; empty means
 	// "cairn" and no version.
 	Name, Version string

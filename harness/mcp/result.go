@@ -41,6 +41,9 @@ func (l *link) result(r *sdk.CallToolResult, show func(harness.File) bool) (stri
 		parts = append(parts, text)
 	}
 	text := strings.Join(parts, "\n")
+	if l.signed != nil { // nobody else knows the token that it may repeat
+		text = l.secrets.Redact(text)
+	}
 	switch {
 	case r.IsError && strings.TrimSpace(text) == "":
 		return "", fmt.Errorf("the MCP server %s says that the call failed, and not why", l.c.Name)

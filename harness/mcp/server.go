@@ -21,6 +21,9 @@ type Server struct {
 	// secrets.
 	URL     string
 	Headers map[string]string
+	// OAuth says how this program is known to where one signs in to the server, for those
+	// that register no programs by themselves; see [Login].
+	OAuth OAuth
 	// Off says that it is not connected until it is switched on.
 	Off bool
 	// Fault, if set, says in a sentence why it cannot be connected to, such as a
@@ -40,6 +43,19 @@ type Server struct {
 	// [DefaultStart].
 	Timeout time.Duration
 	Start   time.Duration
+}
+
+// OAuth is how this program signs people in to a server. The zero value is that of a
+// program that nobody registered.
+type OAuth struct {
+	// Client is the name under which the program was registered by hand, and Secret, which
+	// is one, what goes with it if there is any.
+	Client, Secret string
+	// Scopes are what is asked for; none means what the server says.
+	Scopes []string
+	// Port is that of this machine which the answer comes to, http://127.0.0.1:PORT/callback,
+	// where it had to be registered; 0 means any.
+	Port int
 }
 
 // What a [Server] has that says nothing else.

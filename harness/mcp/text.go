@@ -130,6 +130,9 @@ func secrets(s Server) *tool.Redactor {
 		}
 		maps.Copy(all, tool.SecretsOf([]string{name + "=" + value}, nil))
 	}
+	if s.OAuth.Secret != "" {
+		all["client secret of OAuth"] = s.OAuth.Secret
+	}
 	for i := range s.Args {
 		_, name, values, _ := SecretArg(s.Args, i, secretive)
 		for n, value := range values {

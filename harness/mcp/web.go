@@ -25,6 +25,8 @@ type web struct {
 	at      *url.URL
 	headers map[string]string
 	base    *http.Transport
+	// signed has what the person got by signing in to it; nil where that cannot be.
+	signed *signed
 	// open counts the messages that the server did not take yet.
 	open atomic.Int64
 	// lost is told that the server is gone.
@@ -32,16 +34,12 @@ type web struct {
 }
 
 // newWeb returns the transport to a server over HTTP, and what ends its connections.
-func newWeb(s Server, lost func(error)) (sdk.Transport, func(), error) {
+func newWeb(s Server, signed *signed, lost func(error)) (sdk.Transport, func(), error) {
 	at, err := url.Parse(s.URL)
 	if err != nil {
 		return nil, nil, permanent(errors.New("its url cannot be read"))
 	}
-	base, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		base = &http.Transport{Proxy: http.ProxyFromEnvironment}
-	}
-	w := &web{at: at, headers: s.Headers, base: base.Clone(), lost: lost}
+	w := &web{at: at, headers: s.Headers, base: newTransport(), signed: signed, lost: lost}
 	return &sdk.StreamableClientTransport{
 		Endpoint:     s.URL,
 		HTTPClient:   &http.Client{Transport: w, CheckRedirect: w.redirect},
@@ -88,16 +86,12 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodDelete {
 		ctx, cancel = context.WithTimeout(ctx, farewell)
 	}
-	sent := r.Clone(ctx)
-	for name, value := range w.headers {
-		sent.Header.Set(name, value)
-	}
-	resp, err := w.base.RoundTrip(sent)
+	resp, err := w.send(ctx, r)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	if why := refusal(r, resp); why != nil {
+	if why := w.refusal(r, resp); why != nil {
 		cancel()
 		_ = resp.Body.Close() // nothing of it is read
 		return nil, why
@@ -112,13 +106,59 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// send sends a request, with the token of the person where there is one. Where that
+// counts no more it is sent once again with the next.
+func (w *web) send(ctx context.Context, r *http.Request) (*http.Response, error) {
+	if w.signed == nil {
+		return w.base.RoundTrip(w.dressed(ctx, r, ""))
+	}
+	token, err := w.signed.token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := w.base.RoundTrip(w.dressed(ctx, r, token))
+	if err != nil || resp.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil {
+		return resp, err
+	}
+	next, err := w.signed.next(ctx, token)
+	if err != nil || next == "" {
+		if err != nil {
+			_ = resp.Body.Close() // nothing of it is read
+			return nil, err
+		}
+		return resp, nil
+	}
+	_ = resp.Body.Close() // as above
+	sent := w.dressed(ctx, r, next)
+	if r.GetBody != nil {
+		if sent.Body, err = r.GetBody(); err != nil {
+			return nil, fmt.Errorf("send it once again: %w", err)
+		}
+	}
+	return w.base.RoundTrip(sent)
+}
+
+// dressed is a request as it is sent.
+func (w *web) dressed(ctx context.Context, r *http.Request, token string) *http.Request {
+	sent := r.Clone(ctx)
+	for name, value := range w.headers {
+		sent.Header.Set(name, value)
+	}
+	if token != "" {
+		sent.Header.Set("Authorization", "Bearer "+token)
+	}
+	return sent
+}
+
 // refusal is the answer to a call that is no message. An unknown session is known by
 // the library, which it tells apart by its number.
-func refusal(r *http.Request, resp *http.Response) error {
+func (w *web) refusal(r *http.Request, resp *http.Response) error {
 	if r.Method != http.MethodPost {
 		return nil
 	}
 	switch code := resp.StatusCode; {
+	case code == http.StatusUnauthorized && w.signed != nil:
+		return w.signed.wanted(resp.Header)
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusMethodNotAllowed:
 		return statusError{code}
 	case code == http.StatusNotFound && r.Header.Get("Mcp-Session-Id") == "":

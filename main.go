@@ -77,7 +77,7 @@ func main() {
 		Models: func(_ context.Context, setup cli.Setup) (cli.Models, error) {
 			return cli.NewModels(p.Environment(setup)), nil
 		},
-		Chat: p.openChat, Plain: p.openPlain, Keyring: keyring.System, Themes: themes.Names, Actions: actions, Bindings: bindings, Tools: standard.Names,
+		Chat: p.openChat, Plain: p.openPlain, Keyring: keyring.System, Browser: ui.Browser, Themes: themes.Names, Actions: actions, Bindings: bindings, Tools: standard.Names,
 		OpenJobs: p.Jobs, ProbeEngine: p.Probe,
 		NewWorker: func(ctx context.Context, setup cli.Setup, w cli.WorkerSetup) (cli.Worker, error) {
 			return p.worker(ctx, setup, w)

@@ -46,7 +46,8 @@ func opener(getenv func(string) string, system string, find func(string) (string
 	}
 }
 
-// localOpener is [opener] on this machine.
-func localOpener(getenv func(string) string) func(ctx context.Context, address string) error {
+// Browser is how an address is opened on the display before the person on this machine,
+// nil where there is none.
+func Browser(getenv func(string) string) func(ctx context.Context, address string) error {
 	return opener(getenv, runtime.GOOS, exec.LookPath)
 }

@@ -193,7 +193,7 @@ type Exit struct {
 // New returns the root. It reads nothing of the store; Init's commands do.
 func New(ctx context.Context, d Deps) Model {
 	m := Model{ctx: ctx, deps: d}
-	m.term.mouse.use, m.term.browse = d.Mouse, localOpener(d.Getenv)
+	m.term.mouse.use, m.term.browse = d.Mouse, Browser(d.Getenv)
 	m.term.images.shelf = &overlay.Shelf{}
 	m.term.inline.out = &screen.Above{}
 	m.look = newLook(d, true)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,19 +30,25 @@ type mcpTable struct {
 
 // mcpServerTable is [mcp.servers.NAME] as written.
 type mcpServerTable struct {
-	Command    string            `toml:"command"`
-	Args       []string          `toml:"args"`
-	Dir        string            `toml:"dir"`
-	Env        map[string]string `toml:"env"`
-	URL        string            `toml:"url"`
-	Headers    map[string]string `toml:"headers"`
-	Off        *bool             `toml:"off"`
-	Prefix     string            `toml:"prefix"`
-	Tools      []string          `toml:"tools"`
-	Without    []string          `toml:"without"`
-	Repeatable []string          `toml:"repeatable"`
-	Timeout    string            `toml:"timeout"`
-	Start      string            `toml:"start"`
+	Command string            `toml:"command"`
+	Args    []string          `toml:"args"`
+	Dir     string            `toml:"dir"`
+	Env     map[string]string `toml:"env"`
+	URL     string            `toml:"url"`
+	Headers map[string]string `toml:"headers"`
+	// Who cairn is where one signs in to it, for servers that register no programs.
+	ClientID     string   `toml:"client_id"`
+	ClientSecret string   `toml:"client_secret"`
+	Scopes       []string `toml:"scopes"`
+	CallbackPort int      `toml:"callback_port"`
+
+	Off        *bool    `toml:"off"`
+	Prefix     string   `toml:"prefix"`
+	Tools      []string `toml:"tools"`
+	Without    []string `toml:"without"`
+	Repeatable []string `toml:"repeatable"`
+	Timeout    string   `toml:"timeout"`
+	Start      string   `toml:"start"`
 
 	// exposed says that the file holds secrets of it that others can read.
 	exposed bool
@@ -49,7 +56,7 @@ type mcpServerTable struct {
 
 // mcpServerKeys are the keys of a server, in the order in which they are shown.
 func mcpServerKeys() []string {
-	return []string{"command", "args", "dir", "env", "url", "headers", "off", "prefix", "tools", "without", "repeatable", "timeout", "start"}
+	return []string{"command", "args", "dir", "env", "url", "headers", "client_id", "client_secret", "scopes", "callback_port", "off", "prefix", "tools", "without", "repeatable", "timeout", "start"}
 }
 
 // MCPServer is an MCP server of the configuration.
@@ -83,7 +90,9 @@ func wantedMCP(key []string) string {
 		return "a table, such as [mcp.servers.NAME]"
 	}
 	switch key[3] {
-	case "args", "tools", "without", "repeatable":
+	case "callback_port":
+		return "a number from 1 to 65535"
+	case "args", "tools", "without", "repeatable", "scopes":
 		return "a list of texts in quotes"
 	case "env", "headers":
 		if len(key) > 4 {
@@ -182,7 +191,7 @@ func (t mcpServerTable) wrong(name string) (key, text string) {
 	for _, of := range []struct {
 		key    string
 		values map[string]string
-	}{{"env", t.Env}, {"headers", t.Headers}, {"", map[string]string{"url": t.URL}}} {
+	}{{"env", t.Env}, {"headers", t.Headers}, {"", map[string]string{"url": t.URL, "client_id": t.ClientID, "client_secret": t.ClientSecret}}} {
 		for _, k := range sortedKeys(of.values) {
 			if strings.Contains(reference.ReplaceAllString(of.values[k], ""), "${") {
 				return strings.TrimPrefix(of.key+"\x00"+k, "\x00"), "has a ${ that is no reference; write ${NAME}, or ${NAME:-text} for a text where NAME is not set"
@@ -211,7 +220,8 @@ func mcpTime(text string) (time.Duration, bool) {
 func (t mcpServerTable) server(name string) mcp.Server {
 	s := mcp.Server{
 		Name: name, Command: t.Command, Args: t.Args, Dir: t.Dir, Env: t.Env, URL: t.URL, Headers: t.Headers,
-		Off: t.Off != nil && *t.Off, Prefix: t.Prefix, Tools: t.Tools, Without: t.Without, Repeatable: t.Repeatable,
+		OAuth: mcp.OAuth{Client: t.ClientID, Secret: t.ClientSecret, Scopes: t.Scopes, Port: t.CallbackPort},
+		Off:   t.Off != nil && *t.Off, Prefix: t.Prefix, Tools: t.Tools, Without: t.Without, Repeatable: t.Repeatable,
 	}
 	s.Timeout, _ = mcpTime(t.Timeout) // checked before
 	s.Start, _ = mcpTime(t.Start)
@@ -238,6 +248,7 @@ func (t mcpServerTable) settle(s Streams, name, file string) MCPServer {
 		return values
 	}
 	out.URL, out.Env, out.Headers = fill("the url", t.URL), each("env.", t.Env), each("headers.", t.Headers)
+	out.OAuth.Client, out.OAuth.Secret = fill("client_id", t.ClientID), fill("client_secret", t.ClientSecret)
 	if out.Fault == "" {
 		if err := mcp.Check(out.Server); err != nil {
 			_, why, _ := strings.Cut(err.Error(), mcp.ErrConfig.Error()+": ")
@@ -250,6 +261,7 @@ func (t mcpServerTable) settle(s Streams, name, file string) MCPServer {
 	}
 	if out.Fault != "" { // as written: it is shown, and never connected to
 		out.URL, out.Env, out.Headers = anyAddress(t.URL), t.Env, t.Headers
+		out.OAuth = t.server(name).OAuth
 	}
 	return out
 }
@@ -309,6 +321,17 @@ func (t mcpServerTable) values(name, from string) []Value {
 	set("env", t.Env)
 	add("url", shownURL(t.URL))
 	set("headers", t.Headers)
+	add("client_id", t.ClientID)
+	switch {
+	case refersOnly(t.ClientSecret) && !strings.Contains(t.ClientSecret, ":-"):
+		add("client_secret", t.ClientSecret)
+	case t.ClientSecret != "":
+		add("client_secret", "(set)")
+	}
+	add("scopes", strings.Join(t.Scopes, " "))
+	if t.CallbackPort != 0 {
+		add("callback_port", strconv.Itoa(t.CallbackPort))
+	}
 	if t.Off != nil && *t.Off {
 		add("off", "true")
 	}

@@ -79,6 +79,9 @@ func secretsOfServer(s mcp.Server) map[string]string {
 			}
 		}
 	}
+	if s.OAuth.Secret != "" {
+		all[at+"client_secret"] = s.OAuth.Secret
+	}
 	secretsInArgs(s.Args, func(name, value string) { all[at+"args "+name] = value })
 	secretsInURL(s.URL, func(name, value string) { all[at+"url "+name] = value })
 	return all
@@ -167,6 +170,9 @@ func (t mcpServerTable) literal() []string {
 			kept[k] = v
 		}
 		*values = kept
+	}
+	if reference.MatchString(plain.OAuth.Secret) && len(reference.ReplaceAllString(plain.OAuth.Secret, "")) < minToken {
+		plain.OAuth.Secret = ""
 	}
 	plain.URL = anyAddress(plain.URL)
 	for name, value := range secretsOfServer(plain) {

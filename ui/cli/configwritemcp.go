@@ -46,6 +46,12 @@ func serverText(name string, t mcpServerTable) string {
 	pairs("env", t.Env)
 	text("url", t.URL)
 	pairs("headers", t.Headers)
+	text("client_id", t.ClientID)
+	text("client_secret", t.ClientSecret)
+	list("scopes", t.Scopes)
+	if t.CallbackPort != 0 {
+		fmt.Fprintf(&b, "callback_port = %d\n", t.CallbackPort)
+	}
 	if t.Off != nil && *t.Off {
 		b.WriteString("off = true\n")
 	}

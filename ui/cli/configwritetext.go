@@ -41,7 +41,7 @@ func settingText(parts []string, value string) (string, error) {
 	if parts[len(parts)-1] == "api_key" {
 		return "", usage("%s is a secret, which a command line would leave in the history of the shell; put it into the environment, or into the file by hand", key)
 	}
-	if parts[0] == keyMCP && len(parts) > 4 && !refersOnly(value) {
+	if parts[0] == keyMCP && (len(parts) > 4 || parts[len(parts)-1] == "client_secret") && !refersOnly(value) {
 		return "", usage("%s may be a secret, which a command line would leave in the history of the shell; give '${NAME}' for a variable of the environment, or put it into the file by hand", key)
 	}
 	kind, err := settingKind(parts)

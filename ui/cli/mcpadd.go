@@ -24,6 +24,7 @@ func (a *app) mcpAdd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add NAME URL | NAME [--] COMMAND [ARGUMENT...]", Short: "Put an MCP server into the configuration",
 		Long: "Put an MCP server into the configuration: a program, or an address that is reached over streamable HTTP. It is not started; cairn mcp test does that.\n\n" +
+			"A server that wants you to sign in gets no header: cairn mcp login NAME does that.\n\n" +
 			"A value of --env and --header may be '${NAME}' for the variable NAME of cairn's own environment, which keeps secrets out of the file and out of the history of the shell; --env NAME alone is short for --env NAME='${NAME}'.",
 		Example: "  cairn mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/papers\n" +
 			"  cairn mcp add tickets https://mcp.example.com/mcp --header 'Authorization: Bearer ${TICKETS_TOKEN}'",

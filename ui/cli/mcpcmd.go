@@ -2,15 +2,18 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"cairn/ui/cli/keyring"
 )
 
 // mcpCommand is `cairn mcp`: the MCP servers that cairn uses, and cairn as one.
 func (a *app) mcpCommand() *cobra.Command {
 	return group("mcp", "Look after the MCP servers whose tools the model gets, and be one for other agents",
-		a.mcpList(), a.mcpAdd(), a.mcpRemove(), a.mcpTest(), a.mcpTools(), a.mcpSwitch(true), a.mcpSwitch(false), a.mcpImport(), a.mcpServe())
+		a.mcpList(), a.mcpAdd(), a.mcpRemove(), a.mcpTest(), a.mcpTools(), a.mcpSwitch(true), a.mcpSwitch(false), a.mcpLogin(), a.mcpLogout(), a.mcpImport(), a.mcpServe())
 }
 
 // oneServer is what names a server in an argument.
@@ -85,6 +88,9 @@ func (a *app) mcpRemove() *cobra.Command {
 			})
 			if err != nil {
 				return err
+			}
+			if _, err := a.keys.SignIns().Forget(ctx, s.Name); err != nil && !errors.Is(err, keyring.ErrNoKey) {
+				a.notice("the sign-in to it is still kept: %v", err)
 			}
 			if a.flags.json {
 				return a.out.document(map[string]any{"file": file, "removed": s.Name})

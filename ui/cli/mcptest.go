@@ -21,6 +21,8 @@ type mcpLine struct {
 	Transport string `json:"transport"`
 	Target    string `json:"target"`
 	Off       bool   `json:"off"`
+	// SignedIn says that the person signed in to it.
+	SignedIn bool `json:"signed_in,omitempty"`
 	// Fault is why it cannot be connected to, empty for no reason that is known.
 	Fault string `json:"fault,omitempty"`
 	// Status is how it is; nil if that was not looked at.
@@ -48,7 +50,7 @@ func (a *app) mcpList() *cobra.Command {
 		}
 		lines := make([]mcpLine, 0, len(c.MCP))
 		for _, s := range c.MCP {
-			l := mcpLine{Name: s.Name, Transport: transport(s), Target: reaches(s), Off: s.Off, Fault: s.Fault}
+			l := mcpLine{Name: s.Name, Transport: transport(s), Target: reaches(s), Off: s.Off, SignedIn: a.signedIn(s), Fault: s.Fault}
 			if status, ok := looked[s.Name]; ok {
 				l.Status = &status
 			}
@@ -86,6 +88,13 @@ func (l mcpLine) why() string {
 
 // state says in words how a server is, as far as that is known.
 func (l mcpLine) state() string {
+	if l.SignedIn {
+		return l.condition() + ", signed in"
+	}
+	return l.condition()
+}
+
+func (l mcpLine) condition() string {
 	switch {
 	case l.Off:
 		return "off"
@@ -120,7 +129,7 @@ func (a *app) connected(ctx context.Context, servers []MCPServer, do func(*mcp.M
 	if err != nil {
 		return err
 	}
-	o := mcp.Options{Name: "cairn", Version: a.wire.version(), Log: log, Now: a.s.Now}
+	o := mcp.Options{Name: "cairn", Version: a.wire.version(), Log: log, Now: a.s.Now, SignIns: a.keys.SignIns()}
 	for _, s := range servers {
 		o.Servers = append(o.Servers, s.Server)
 	}
@@ -158,12 +167,10 @@ func (a *app) mcpTest() *cobra.Command {
 			}
 			results, failed := make([]tested, 0, len(servers)), 0
 			for _, s := range servers { // one after the other, so that the times say something
-				began := a.s.Now()
-				looked, err := a.lookAt(ctx, []MCPServer{s})
+				t, err := a.try(ctx, s)
 				if err != nil {
 					return err
 				}
-				t := tested{ServerStatus: looked[s.Name], Took: a.s.Now().Sub(began).Seconds()}
 				if t.State != harness.ServerReady {
 					failed++
 				}
@@ -185,9 +192,21 @@ func (a *app) mcpTest() *cobra.Command {
 	}
 }
 
+// try connects to a server and tells how that went.
+func (a *app) try(ctx context.Context, s MCPServer) (tested, error) {
+	began := a.s.Now()
+	looked, err := a.lookAt(ctx, []MCPServer{s})
+	if err != nil {
+		return tested{}, err
+	}
+	return tested{ServerStatus: looked[s.Name], SignedIn: a.signedIn(s), Took: a.s.Now().Sub(began).Seconds()}, nil
+}
+
 // tested is a server that was connected to.
 type tested struct {
 	harness.ServerStatus
+	// SignedIn says that the person signed in to it.
+	SignedIn bool `json:"signed_in,omitempty"`
 	// Took is how long that took, in seconds.
 	Took float64 `json:"took_seconds"`
 }
@@ -206,6 +225,9 @@ func (a *app) printTested(t tested) {
 	}
 	line("%s is ready after %s", t.Name, took)
 	line("  %s", t.Target)
+	if t.SignedIn {
+		line("  signed in; to end that: cairn mcp logout %s", t.Name)
+	}
 	line("  %s, protocol %s", strings.TrimSpace(t.Title+" "+t.Version), t.Protocol)
 	line("  %s, %s, %s", harness.Count(len(t.Tools), "tool"), harness.Count(len(t.Prompts), "prompt"), harness.Count(len(t.Resources), "resource"))
 	for _, tool := range t.Tools {

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"cairn/harness/tool"
 	"cairn/ui/cli/keyring"
@@ -28,6 +29,11 @@ func (a *app) keepKeys(c *Config) {
 // later.
 func (s Setup) Redactor() *tool.Redactor {
 	r := tool.NewRedactor(s.Secrets(os.Environ()))
-	s.Keys.Tell(func(provider, key string) { r.Add("key of "+provider, key) })
+	s.Keys.Tell(func(of, key string) {
+		if !strings.HasPrefix(of, "MCP server ") {
+			of = "key of " + of
+		}
+		r.Add(of, key)
+	})
 	return r
 }

@@ -94,6 +94,9 @@ type Wire struct {
 	// Keyring returns the keyring of the system, nil if it has none; see
 	// [keyring.System]. Without it keys are kept in a file.
 	Keyring func(getenv func(string) string) keyring.Ring
+	// Browser returns what opens an address on the display before the person, nil where
+	// there is none; nil itself opens none.
+	Browser func(getenv func(string) string) func(ctx context.Context, address string) error
 	// Themes lists the names of the themes.
 	Themes func() []string
 	// Actions are the names of the actions that keys can be given to; nil means

@@ -24,7 +24,8 @@ const maxFile = 1 << 20
 
 // contents is the file as written: the tables are those of a configuration.
 type contents struct {
-	Providers map[string]entry `toml:"providers"`
+	Providers map[string]entry  `toml:"providers"`
+	Servers   map[string]signIn `toml:"servers,omitempty"`
 }
 
 // entry is what the file says of a provider.
@@ -70,7 +71,7 @@ func (k *Keys) read() {
 	if now == k.seen {
 		return
 	}
-	before := k.file.Providers
+	before, earlier := k.file.Providers, k.file.Servers
 	k.seen, k.got = now, map[string]string{}
 	k.file, k.fault = load(k.o.File)
 	for name, e := range k.file.Providers {
@@ -81,6 +82,15 @@ func (k *Keys) read() {
 			k.fresh = map[string]string{}
 		}
 		k.fresh[name] = e.APIKey
+	}
+	for name, e := range k.file.Servers {
+		if e.SignIn == "" || e.SignIn == earlier[name].SignIn {
+			continue
+		}
+		if k.fresh == nil {
+			k.fresh = map[string]string{}
+		}
+		maps.Copy(k.fresh, secretsIn(name, e.SignIn))
 	}
 }
 
@@ -127,7 +137,7 @@ func broken(err error) string {
 	switch {
 	case errors.As(err, &strict) && len(strict.Errors) > 0:
 		row, _ = strict.Errors[0].Position()
-		return fmt.Sprintf("line %d has a key that is not known; a provider has api_key or keyring", row)
+		return fmt.Sprintf("line %d has a key that is not known; a provider has api_key or keyring, a server has for and sign_in or keyring", row)
 	case errors.As(err, &one):
 		row, _ = one.Position()
 	}
@@ -144,7 +154,7 @@ func bare(err error) error {
 }
 
 // header is the beginning of the file.
-const header = "# Keys of providers, kept by cairn. This file is for you alone; chmod 600.\n# cairn models keys list | set PROVIDER | remove PROVIDER\n\n"
+const header = "# Keys of providers and sign-ins to MCP servers, kept by cairn. This file is for you alone; chmod 600.\n# cairn models keys list | set PROVIDER | remove PROVIDER\n# cairn mcp login SERVER | logout SERVER\n\n"
 
 const (
 	// lockName is beside the file while it is changed, and stays there: another
@@ -157,12 +167,17 @@ const (
 
 // alone waits until no other window changes the file, until the lock is closed.
 func (k *Keys) alone(ctx context.Context) (*flock.Flock, error) {
+	return k.lock(ctx, lockName, lockFor)
+}
+
+// lock waits for a lock beside the file, no longer than it may take.
+func (k *Keys) lock(ctx context.Context, name string, limit time.Duration) (*flock.Flock, error) {
 	dir := filepath.Dir(k.o.File)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make %s: %w", dir, bare(err))
 	}
-	lock := flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(ctx, lockFor)
+	lock := flock.New(filepath.Join(dir, name), flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	switch _, err := lock.TryLockContext(ctx, lockEvery); {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -174,7 +189,16 @@ func (k *Keys) alone(ctx context.Context) (*flock.Flock, error) {
 }
 
 // change writes what is kept of one provider, and leaves the rest.
-func (k *Keys) change(ctx context.Context, provider string, e entry) (err error) {
+func (k *Keys) change(ctx context.Context, provider string, e entry) error {
+	return k.edit(ctx, func(c *contents) {
+		if c.Providers[provider] = e; e.place() == Nowhere {
+			delete(c.Providers, provider)
+		}
+	})
+}
+
+// edit writes the file anew.
+func (k *Keys) edit(ctx context.Context, do func(c *contents)) (err error) {
 	lock, err := k.alone(ctx)
 	if err != nil {
 		return err
@@ -191,13 +215,14 @@ func (k *Keys) change(ctx context.Context, provider string, e entry) (err error)
 	if k.fault != nil {
 		return k.fault
 	}
-	c := contents{Providers: maps.Clone(k.file.Providers)}
+	c := contents{Providers: maps.Clone(k.file.Providers), Servers: maps.Clone(k.file.Servers)}
 	if c.Providers == nil {
 		c.Providers = map[string]entry{}
 	}
-	if c.Providers[provider] = e; e.place() == Nowhere {
-		delete(c.Providers, provider)
+	if c.Servers == nil {
+		c.Servers = map[string]signIn{}
 	}
+	do(&c)
 	data, err := toml.Marshal(c)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", k.o.File, err)

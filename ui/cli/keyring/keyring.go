@@ -1,5 +1,5 @@
-// Package keyring keeps the keys of providers that a person gave to cairn itself:
-// in the keyring of the system where that works, else in a file that is for its
+// Package keyring keeps the keys of providers that a person gave to cairn itself, and
+// what they got by signing in to MCP servers: in the keyring of the system where that works, else in a file that is for its
 // owner alone. The one thing to know: the file, secrets.toml, also says whose keys
 // are in the keyring, so that the keyring, which may be slow or hang, is asked for
 // nothing but a key that is there and is needed.
@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -214,7 +215,14 @@ func (k *Keys) Tell(f func(provider, key string)) {
 			known[name] = e.APIKey
 		}
 	}
+	for name, e := range k.file.Servers {
+		maps.Copy(known, secretsIn(name, e.SignIn))
+	}
 	for name, key := range k.got {
+		if server, ok := strings.CutPrefix(name, ringServer); ok {
+			maps.Copy(known, secretsIn(server, key))
+			continue
+		}
 		known[name] = key
 	}
 	k.mu.Unlock()

@@ -42,6 +42,7 @@ func (p *Start) mcpServers(setup cli.Setup) (*servers, error) {
 	}
 	m, err := mcp.New(mcp.Options{
 		Servers: serversOf(setup.Config), Interactive: p.Asks && setup.Interactive, Name: "cairn", Version: p.Version, Log: setup.Log, Now: setup.Now,
+		SignIns: setup.Keys.SignIns(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("MCP servers: %w", err)

@@ -66,12 +66,12 @@ func (t *Turn) guarded(c harness.ToolCall, tl tool.Tool, broken *violation) tool
 		}
 		defer func() {
 			if p := recover(); p != nil {
-				text, _ := t.seen(ctx, at, c, "", fmt.Errorf("%v", p), broken)
+				text, _ := t.seen(ctx, at, c, given, "", fmt.Errorf("%v", p), broken)
 				panic(text)
 			}
 		}()
 		text, err = run(ctx, given)
-		return t.seen(ctx, at, c, text, err, broken)
+		return t.seen(ctx, at, c, given, text, err, broken)
 	}
 	return tl
 }
@@ -112,12 +112,20 @@ type changedError struct {
 // Error implements error.
 func (e *changedError) Error() string { return e.text }
 
-// Unwrap keeps what the tool said of its error, such as that it passes.
-func (e *changedError) Unwrap() error { return e.err }
+// Unwrap keeps what the tool said of its error, such as that it passes, behind what
+// the model is to read: what the tool had it read is no longer said.
+func (e *changedError) Unwrap() []error {
+	all := []error{tool.Failure(e.text)}
+	if e.err != nil {
+		all = append(all, e.err)
+	}
+	return all
+}
 
-// seen returns what the extensions make of what a tool returned.
-func (t *Turn) seen(ctx context.Context, at hook.Place, c harness.ToolCall, text string, err error, broken *violation) (string, error) {
-	r := harness.ToolResult{CallID: c.ID, Name: c.Name, Text: text}
+// seen returns what the extensions make of what a tool returned. Its images are what
+// they leave of them, none of a result that they withhold.
+func (t *Turn) seen(ctx context.Context, at hook.Place, c harness.ToolCall, given tool.Call, text string, err error, broken *violation) (string, error) {
+	r := harness.ToolResult{CallID: c.ID, Name: c.Name, Text: text, Files: given.Shown()}
 	if err != nil {
 		r.Text, r.Failed = err.Error(), true
 	}
@@ -129,11 +137,13 @@ func (t *Turn) seen(ctx context.Context, at hook.Place, c harness.ToolCall, text
 		if next.CallID != r.CallID || next.Name != r.Name {
 			return errIDs
 		}
-		r.Text, r.Failed = next.Text, next.Failed
+		r.Text, r.Failed, r.Files = next.Text, next.Failed, next.Files
 		return nil
 	})
+	given.Reshow(r.Files)
 	switch {
 	case fail != nil:
+		given.Reshow(nil)
 		if errors.Is(fail, errIDs) {
 			broken.set(fail)
 		}

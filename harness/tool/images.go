@@ -39,6 +39,27 @@ func (c Call) Show(f harness.File) bool {
 	return true
 }
 
+// Shown returns the images that the call showed so far, for whoever sees results
+// before models do.
+func (c Call) Shown() []harness.File {
+	if c.shown == nil {
+		return nil
+	}
+	c.shown.mu.Lock()
+	defer c.shown.mu.Unlock()
+	return slices.Clone(c.shown.images)
+}
+
+// Reshow replaces the images that the call showed so far.
+func (c Call) Reshow(images []harness.File) {
+	if c.shown == nil {
+		return
+	}
+	c.shown.mu.Lock()
+	defer c.shown.mu.Unlock()
+	c.shown.images = slices.Clone(images[:min(len(images), MaxImages)])
+}
+
 // take returns what was shown; nothing is from now on.
 func (s *shown) take() []harness.File {
 	s.mu.Lock()

@@ -87,6 +87,8 @@ func New(ctx context.Context, o Options) (model.Model, error) {
 		CallsLast: true,
 		CacheMark: sdk.NewProviderCacheControlOptions(&sdk.ProviderCacheControlOptions{CacheControl: sdk.CacheControl{Type: "ephemeral"}}),
 		MaxOutput: o.MaxOutput,
+
+		ResultImage: true,
 	}, nil
 }
 

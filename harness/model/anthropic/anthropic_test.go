@@ -10,7 +10,7 @@ import (
 
 func TestWire(t *testing.T) {
 	modeltest.Run(t, modeltest.Subject{
-		Dialect: modeltest.Anthropic{}, Marks: true, ID: "anthropic/claude-x", Issuer: "anthropic", Merged: true,
+		Dialect: modeltest.Anthropic{}, ResultImage: true, Marks: true, ID: "anthropic/claude-x", Issuer: "anthropic", Merged: true,
 		Seal: `{"signature":"U2lnbmVk"}`, Signature: "U2lnbmVk",
 		New: func(t *testing.T, url, key string) model.Model {
 			t.Helper()

@@ -120,14 +120,17 @@ func (Anthropic) Request(body []byte) (Request, error) {
 			case "tool_use":
 				t.Calls = append(t.Calls, Call{b.ID, b.Name, b.Input})
 			case "tool_result":
-				t.Results = append(t.Results, Result{b.ToolUseID, b.Content[0].Text})
+				for _, inner := range b.Content {
+					b.Text += inner.Text
+					if inner.Type == "image" {
+						t.Files = append(t.Files, File{"", inner.Source.Media, inner.Source.Data})
+					}
+				}
+				t.Results = append(t.Results, Result{b.ToolUseID, b.Text})
 			case "thinking":
 				t.Seals = append(t.Seals, b.Signature)
 			case "image", "document":
 				t.Files = append(t.Files, File{b.Title, b.Source.Media, b.Source.Data})
-			}
-			if len(b.Content) > 0 {
-				b.Text = b.Content[0].Text
 			}
 			marked(b.Cache, b.Text)
 		}

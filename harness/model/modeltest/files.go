@@ -94,8 +94,9 @@ func files(t *testing.T, s Subject) {
 	words(t, s)
 }
 
-// resultImages are what tools gave besides text: they come after all results, from
-// whomever the interface takes them, and a line says whose they are.
+// resultImages are what tools gave besides text: they come after all results, or one
+// in its own where the interface takes that, from whomever it takes them, and a line
+// says whose they are.
 func resultImages(t *testing.T, s Subject) {
 	t.Parallel()
 	list := pictures(t)[:2]
@@ -123,11 +124,32 @@ func resultImages(t *testing.T, s Subject) {
 		if len(files) != 2 || files[1].MediaType != "image/jpeg" || files[1].Base64 != base64.StdEncoding.EncodeToString(list[1].Data) {
 			t.Errorf("sent %d files in %.2000s", len(files), body)
 		}
-		if !strings.Contains(text, "(2 images of the result of the tool now:)") {
+		about := "(2 images of the result of the tool now:)"
+		if s.ResultImage {
+			about = "(1 more image of the result of the tool now:)"
+		}
+		if !strings.Contains(text, about) {
 			t.Errorf("said %q", text)
 		}
 		if s.Marks && (got.Marks < 3 || got.Marks > 4) {
 			t.Errorf("%d marks", got.Marks)
+		}
+	}
+	// An image alone, of a call that went well and of one that failed.
+	for _, failed := range []bool{false, true} {
+		r := r
+		r.Messages = slices.Clone(r.Messages[:2])
+		r.Messages = append(r.Messages, results(harness.ToolResult{CallID: "c1", Name: "now", Text: "drawn", Failed: failed, Files: list[:1]}, harness.ToolResult{CallID: "c2", Name: "now", Text: "12:00"}))
+		body, got := legal(t, s, r)
+		if n := bytes.Count(body, []byte(base64.StdEncoding.EncodeToString(list[0].Data))); n != 1 {
+			t.Errorf("the image was sent %d times, failed %t", n, failed)
+		}
+		said := false
+		for _, turn := range got.Turns {
+			said = said || strings.Contains(strings.Join(turn.Texts, "\n"), "(1 image of")
+		}
+		if said == (s.ResultImage && !failed) {
+			t.Errorf("a line says whose the image is: %t, failed %t", said, failed)
 		}
 	}
 }

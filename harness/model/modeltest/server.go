@@ -179,4 +179,6 @@ type Subject struct {
 	Marks bool
 	// Still says that moving pictures become PNGs.
 	Still bool
+	// ResultImage says that the first image of a result goes along in it.
+	ResultImage bool
 }

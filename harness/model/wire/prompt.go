@@ -2,8 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 
 	"charm.land/fantasy"
@@ -189,39 +187,6 @@ func (p *prompter) thinking(i int, m harness.Message, j int) (fantasy.MessagePar
 
 func (p *prompter) toolCall(c harness.ToolCall) fantasy.MessagePart {
 	return fantasy.ToolCallPart{ToolCallID: p.ids.call(c.ID), ToolName: c.Name, Input: string(object(c.Input))}
-}
-
-func (p *prompter) toolResult(r harness.ToolResult) fantasy.MessagePart {
-	text := clean(r.Text)
-	if text == "" {
-		text = nothing
-	}
-	part := fantasy.ToolResultPart{ToolCallID: p.ids.result(r.CallID)}
-	if r.Failed || r.Unknown {
-		part.Output = fantasy.ToolResultOutputContentError{Error: errors.New(text)}
-	} else {
-		part.Output = fantasy.ToolResultOutputContentText{Text: text}
-	}
-	return part
-}
-
-// images are what follows results that have any: not every interface takes images in
-// the results themselves, and all take them from the user. So that nobody takes them
-// for the user's own, a line says whose they are.
-func (p *prompter) images(m harness.Message) []fantasy.MessagePart {
-	var parts []fantasy.MessagePart
-	for _, part := range m.Parts {
-		if part.Result == nil || len(part.Result.Files) == 0 {
-			continue
-		}
-		// The name is no text of the tool's, and what a tool is named is checked.
-		line := fmt.Sprintf("(%s of the result of the tool %s:)", harness.Count(len(part.Result.Files), "image"), model.Sentence(part.Result.Name))
-		parts = append(parts, fantasy.TextPart{Text: line})
-		for _, f := range part.Result.Files {
-			parts = append(parts, p.file(f))
-		}
-	}
-	return parts
 }
 
 // clean makes text fit to be sent: valid UTF-8, and empty if there is nothing

@@ -79,6 +79,9 @@ type Wire struct {
 	// CallsLast puts the calls of a message behind everything else in it, where
 	// alone some providers take them.
 	CallsLast bool
+	// ResultImage puts the first image of a result into it. Where it is not set, and of
+	// a failure, all follow the results.
+	ResultImage bool
 	// CacheMark marks a block as the end of a stable prefix; may be nil.
 	CacheMark fantasy.ProviderOptions
 	// File, if set, turns an image or a document into one that the provider takes.

@@ -181,6 +181,7 @@ var results = map[string]string{
 	"failed":    `{"isError":true,"content":[{"type":"text","text":"line one\nline two"}]}`,
 	"failed ?":  `{"isError":true,"content":[]}`,
 	"parts":     `{"content":[{"type":"text","text":"a"},{"type":"image","data":"AAAA","mimeType":"image/png"},{"type":"audio","data":"AAA=","mimeType":"audio/wav"},{"type":"resource","resource":{"uri":"x://y","text":"inside"}},{"type":"resource","resource":{"uri":"x://z","blob":"AAAA"}},{"type":"resource_link","uri":"x://l","name":"n"}]}`,
+	"garbage":   `{"content":[{"type":"image","data":"%%% no base64 \u001b[2J","mimeType":"image/png"}]}`,
 	"structure": `{"content":[],"structuredContent":{"a":[1,2],"b":"<x>"}}`,
 	"same":      `{"content":[{"type":"text","text":"{\"a\":1}"}],"structuredContent":{"a":1}}`,
 }

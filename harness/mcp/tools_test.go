@@ -75,7 +75,7 @@ func TestResultsOfAnyShapeAreRead(t *testing.T) {
 	for what, want := range map[string]string{
 		"empty": "gave nothing", "nothing": "gave nothing", "failed": "line one\nline two", "failed ?": "not why",
 		"parts":     "a\n(image of type image/png, 3 bytes, not shown here)\n(audio of type audio/wav, 2 bytes, not shown here)\n(resource x://y)\ninside\n(resource x://z, 3 bytes, not shown here)\n(resource x://l, n)",
-		"structure": `{"a":[1,2],"b":"<x>"}`, "same": `{"a":1}`, "number": "", "null": "", "nil part": "", "unknown": "", "no res": "",
+		"structure": `{"a":[1,2],"b":"<x>"}`, "same": `{"a":1}`, "number": "", "null": "", "nil part": "", "unknown": "", "no res": "", "garbage": "",
 	} {
 		r := call(t.Context(), set, "s_do", said("result "+what), nil)
 		if !strings.Contains(r.Text, want) || r.Text == "" || want != "" && strings.HasPrefix(what, "failed") != r.Failed || what == "same" && r.Text != want {

@@ -2,6 +2,7 @@ package runtest
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -163,6 +164,25 @@ func works() map[string]script {
 				m.Parts = append(m.Parts, harness.Part{Kind: harness.PartFile, File: &harness.File{Name: "dot.png", MediaType: "image/png", Data: dot(), Width: 1, Height: 1}})
 				s.wait(s.send(m, modelUsual))
 				s.ask("and now?")
+			},
+		},
+		"a picture by a tool": {
+			replies: []reply{calls("", wanted{"look", given{Text: textDrawn}}), text("A dot."), text("Still a dot.")},
+			act: func(s *stage) {
+				s.ask("draw a dot")
+				s.ask("and now?")
+				data, err := s.Artifacts.Get(s.t.Context(), session, harness.ArtifactName(dot()))
+				s.must(err)
+				if !bytes.Equal(data, dot()) {
+					s.t.Errorf("the stored image has %d bytes", len(data))
+				}
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				for i, body := range s.bodies[1:] {
+					if !strings.Contains(body, base64.StdEncoding.EncodeToString(dot())) {
+						s.t.Errorf("request %d lacks the image: %s", i+2, body)
+					}
+				}
 			},
 		},
 		"a condensing": {

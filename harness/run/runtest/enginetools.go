@@ -23,6 +23,9 @@ type given struct {
 	Hang bool `json:"hang,omitempty"`
 }
 
+// textDrawn has a tool give an image with its result.
+const textDrawn = "a drawing"
+
 // tools are look, which is safe, note, which is idempotent, pay, which is manual,
 // write, which asks, flood, whose result is long, and those for memory, stored
 // results and questions. Their effects are lines that no store knows.
@@ -85,6 +88,9 @@ func (s *stage) perform(ctx context.Context, life <-chan struct{}, name string, 
 		case <-ctx.Done():
 			return "", fmt.Errorf("nobody said anything: %w", ctx.Err())
 		}
+	}
+	if in.Text == textDrawn && !c.Show(harness.File{Name: "image 1", MediaType: "image/png", Data: dot(), Width: 1, Height: 1}) {
+		return "", errors.New("the image was not taken")
 	}
 	if in.Hang && first {
 		close(s.hung)

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // require is the environment variable that names what tests must not skip.
@@ -72,7 +71,7 @@ func (s *Server) Database(tb testing.TB) string {
 		tb.Fatalf("make database %s: %v", name, err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), commandTime)
 		defer cancel()
 		// A server that the test left dead is removed with all its databases.
 		if err := s.Drop(ctx, name); err != nil && s.Running() {

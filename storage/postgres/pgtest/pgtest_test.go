@@ -95,11 +95,11 @@ func TestServerEndsWithItsKilledProcess(t *testing.T) {
 	if dir == "" {
 		t.Fatal("the process started no server")
 	}
-	for range 600 {
+	for range 3_000 { // it measures nothing
 		if _, err := os.Stat(dir); os.IsNotExist(err) {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Errorf("%s is still there a minute after its process was killed", dir)
+	t.Errorf("%s is still there long after its process was killed", dir)
 }

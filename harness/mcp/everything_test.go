@@ -172,6 +172,23 @@ func TestTheReferenceServerAsksThePerson(t *testing.T) {
 	})
 }
 
+func TestTheReferenceServerOffersWhatAsksToWhoeverCallsForSomebodyAbsent(t *testing.T) {
+	t.Parallel()
+	overBoth(t, func(t *testing.T, r reference) {
+		m, set := managed(t, mcp.Options{Servers: []mcp.Server{r.server}, Absent: true})
+		ready(t, m)
+		until(t, m, "offering to ask", func(harness.ServerStatus) bool {
+			return slices.Contains(set.Names(), "every_trigger-elicitation-request")
+		})
+		if r := call(t.Context(), set, "every_trigger-elicitation-request", `{}`, nil); r.Failed || !strings.Contains(r.Text, "cancelled") {
+			t.Errorf("the call gave %+v", r)
+		}
+		if n := len(m.Questions()); n != 0 {
+			t.Errorf("%d questions wait for an answer", n)
+		}
+	})
+}
+
 func TestPromptsAndResourcesOfTheReferenceServer(t *testing.T) {
 	t.Parallel()
 	overBoth(t, func(t *testing.T, r reference) {

@@ -197,7 +197,7 @@ func (v *live) client() *sdk.Client {
 			v.progress(r.Params)
 		},
 	}
-	if v.l.m.o.Interactive {
+	if v.l.m.o.Interactive || v.l.m.o.Absent {
 		o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
 		o.ElicitationHandler = func(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			return v.elicit(ctx, r.Params), nil

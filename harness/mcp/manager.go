@@ -31,6 +31,11 @@ type Options struct {
 	// SignIns keeps what the person got by signing in to servers that ask for that, see
 	// [Login]. Nothing here ever asks the person to; nil means that nobody can sign in.
 	SignIns SignIns
+	// Absent says that calls are made for somebody who is not here, such as the
+	// person of a chat that left its run to a worker. Servers that offer more tools
+	// where a person can be asked offer the same here as there, and what they ask is
+	// cancelled. It counts without Interactive only.
+	Absent bool
 	// Name and Version are what servers are told of this program; empty means
 	// "cairn" and no version.
 	Name, Version string

@@ -36,6 +36,10 @@ func (v *live) elicit(ctx context.Context, p *sdk.ElicitParams) *sdk.ElicitResul
 	if p == nil {
 		return cancelled
 	}
+	if !v.l.m.o.Interactive {
+		v.logs(slog.LevelInfo, "asks, and there is nobody here who could answer: "+line(p.Message))
+		return cancelled
+	}
 	q := harness.ServerQuestion{Server: v.l.c.Name, Text: v.l.clean(words(p.Message, maxWords))}
 	var schema *jsonschema.Resolved
 	if p.URL != "" || p.Mode == "url" {

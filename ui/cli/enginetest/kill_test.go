@@ -50,8 +50,14 @@ func (p *process) text() string {
 // starts runs the program until it ends, or the test does.
 func (h person) starts(args ...string) *process {
 	h.t.Helper()
+	return h.converses("", args...)
+}
+
+// converses starts the program with lines to read.
+func (h person) converses(lines string, args ...string) *process {
+	h.t.Helper()
 	p := &process{t: h.t, cmd: exec.Command(filepath.Join(os.Getenv(binaryEnv), "cairn"), args...), over: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = h.home, p, p
+	p.cmd.Dir, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = h.home, strings.NewReader(lines), p, p
 	p.cmd.Env = []string{
 		"HOME=" + h.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "OLLAMA_HOST=127.0.0.1:1",
 		"CAIRN_ENGINE=" + h.engine, "CAIRN_LEASE=2s",

@@ -102,6 +102,9 @@ func (d *driving) steps(ctx context.Context, j run.Job, c run.Carried) (agent.St
 		return agent.Steps{}, fmt.Errorf("%w: %w", run.ErrUnfit, err)
 	}
 	k.servers.wait(ctx, setup.Log)
+	bounded, cancel := context.WithTimeout(ctx, toolPatience)
+	k.servers.awaitTools(bounded, j.Needs.Tools)
+	cancel()
 	k.servers.lend(k.set(j.Run.Config), j.Needs.Tools)
 	if err := unfit(j, k.needs(j.Run.Config, d.host), d.host, setup.Config.AnyHost, k.servers.portable); err != nil {
 		return agent.Steps{}, err

@@ -19,11 +19,16 @@ import (
 // connected.
 const serverPatience = 10 * time.Second
 
+// toolPatience bounds how long a run that was begun elsewhere waits for tools that its
+// servers do not offer yet.
+const toolPatience = 2 * time.Second
+
 // servers are the MCP servers of a process, and the tools that they offer. A nil one
 // has none.
 type servers struct {
 	*mcp.Manager
-	// all are the tools of all servers.
+	// of are the servers of the configuration, and all the tools of all of them.
+	of  []cli.MCPServer
 	all tool.Set
 
 	mu sync.Mutex
@@ -41,13 +46,14 @@ func (p *Start) mcpServers(setup cli.Setup) (*servers, error) {
 		return p.served, nil
 	}
 	m, err := mcp.New(mcp.Options{
-		Servers: serversOf(setup.Config), Interactive: p.Asks && setup.Interactive, Name: "cairn", Version: p.Version, Log: setup.Log, Now: setup.Now,
+		Servers: serversOf(setup.Config), Interactive: p.Asks && setup.Interactive, Absent: !p.Asks && setup.Interactive,
+		Name: "cairn", Version: p.Version, Log: setup.Log, Now: setup.Now,
 		SignIns: setup.Keys.SignIns(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("MCP servers: %w", err)
 	}
-	p.served = &servers{Manager: m, told: map[string]string{}}
+	p.served = &servers{Manager: m, of: setup.Config.MCP, told: map[string]string{}}
 	m.Attach(&p.served.all)
 	return p.served, nil
 }
@@ -167,6 +173,43 @@ func plural(one string, names []string) string {
 		return one + " " + names[0]
 	}
 	return one + "s " + strings.Join(names, ", ")
+}
+
+// awaitTools waits for those tools of a run that a server which is ready may still come
+// to offer, as some do once they know who connected, until ctx ends.
+func (s *servers) awaitTools(ctx context.Context, wanted map[string]string) {
+	if s == nil {
+		return
+	}
+	for {
+		changed := s.Changed()
+		if !s.outstanding(wanted) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// outstanding reports whether a tool is not there of which the name is one of a server
+// that is.
+func (s *servers) outstanding(wanted map[string]string) bool {
+	there := s.named(harness.ServerReady)
+	for name := range wanted {
+		if _, has := s.all.Lookup(name); has {
+			continue
+		}
+		if slices.ContainsFunc(s.of, func(server cli.MCPServer) bool {
+			_, its := server.Remote(name)
+			return its && slices.Contains(there, server.Name)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // lend puts the tools of the servers that a run was begun with into a set that is

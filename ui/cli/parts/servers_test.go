@@ -20,6 +20,13 @@ import (
 // station is an MCP server over HTTP with two tools, which answers once open is closed.
 func station(t *testing.T, open <-chan struct{}) string {
 	t.Helper()
+	_, url := stationOf(t, open)
+	return url
+}
+
+// stationOf is a station, and the server that it is.
+func stationOf(t *testing.T, open <-chan struct{}) (*sdk.Server, string) {
+	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "station", Version: "1"}, nil)
 	sdk.AddTool(s, &sdk.Tool{Name: "list"}, func(context.Context, *sdk.CallToolRequest, map[string]any) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{}, nil, nil
@@ -34,8 +41,11 @@ func station(t *testing.T, open <-chan struct{}) string {
 		}
 		return s
 	}, nil))
-	t.Cleanup(h.Close)
-	return h.URL
+	t.Cleanup(func() {
+		h.CloseClientConnections() // a stream may be open
+		h.Close()
+	})
+	return s, h.URL
 }
 
 // started are the servers of a start.
@@ -109,6 +119,32 @@ func TestToolsOverHTTPAreOfNoMachineAndARunGetsThoseItBeganWith(t *testing.T) {
 	if none.portable("up_list") {
 		t.Error("without servers a tool is portable")
 	}
+}
+
+func TestARunOfElsewhereWaitsForAToolThatItsServerOffersLate(t *testing.T) {
+	t.Parallel()
+	open := make(chan struct{})
+	close(open)
+	server, url := stationOf(t, open)
+	s := started(t, &Start{}, nil, mcp.Server{Name: "up", URL: url})
+	s.wait(t.Context(), slog.New(slog.DiscardHandler))
+	wanted := map[string]string{"up_list": "", "up_late": "", "read_file": ""}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.awaitTools(over, wanted)
+	if _, has := s.all.Lookup("up_late"); has {
+		t.Fatal("the tool is there before it is offered")
+	}
+	sdk.AddTool(server, &sdk.Tool{Name: "late"}, func(context.Context, *sdk.CallToolRequest, map[string]any) (*sdk.CallToolResult, any, error) {
+		return &sdk.CallToolResult{}, nil, nil
+	})
+	s.awaitTools(t.Context(), wanted)
+	if _, has := s.all.Lookup("up_late"); !has {
+		t.Error("the wait ended without the tool")
+	}
+	s.awaitTools(t.Context(), map[string]string{"read_file": "", "other_tool": ""}) // no server's of these
+	var none *servers
+	none.awaitTools(t.Context(), wanted)
 }
 
 func TestAWaitForServersEndsWithItsTurn(t *testing.T) {

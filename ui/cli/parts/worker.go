@@ -99,7 +99,9 @@ func (p *Start) Worker(ctx context.Context, setup cli.Setup, w cli.WorkerSetup, 
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.mcpServers(setup)
+	served := setup
+	served.Interactive = true // the runs are also those of chats
+	s, err := p.mcpServers(served)
 	if err != nil {
 		return nil, err
 	}

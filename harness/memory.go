@@ -137,7 +137,8 @@ type NoteEdit struct {
 // One rule says where a key or password may be. Conversations and the history of
 // prompts are kept as they were typed, also those that are imported. Facts, notes
 // and logs never hold one, whoever writes them: what [Secret] finds in new text
-// is refused with an [ErrSecret], and nothing is stored. The caller keeps what
+// is refused with an [ErrSecret], and nothing is stored; a model may not keep what
+// [Confided] finds either. The caller keeps what
 // was typed, so that the person can take the key out and save the rest.
 type Facts interface {
 	// Save stores a new fact and returns it with its id. If an active fact

@@ -364,7 +364,7 @@ func testDeliver(t *testing.T, s Stores) {
 	saveFact(t, s, "Likes tea")
 	h := harness.Harvest{
 		To: 2, Model: "x/y", Usage: harness.Usage{Input: 7, Output: 1},
-		Suggestions: []harness.Suggestion{add("Has a dog"), add("likes TEA"), add("key sk-0123456789abcdef0123"), add(""), {Kind: harness.SuggestRetire, Fact: "f9"}, add("Has a cat")},
+		Suggestions: []harness.Suggestion{add("Has a dog"), add("likes TEA"), add("key sk-0123456789abcdef0123"), add("The password of the wifi is hunter2hunter2"), add(""), {Kind: harness.SuggestRetire, Fact: "f9"}, add("Has a cat")},
 	}
 	lost := l
 	lost.Generation++

@@ -209,7 +209,7 @@ func (in saveIn) fits(layer string) error {
 		limit = maxNote
 	}
 	for _, field := range append([]string{in.Content, in.Title, in.Category}, in.Tags...) {
-		if kind, found := harness.Secret(field); found {
+		if kind, found := harness.Confided(field); found {
 			return fmt.Errorf("%w: the text holds what looks like %s; save it without that", harness.ErrSecret, kind)
 		}
 	}

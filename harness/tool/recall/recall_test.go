@@ -156,6 +156,8 @@ func TestSaveRefusesWhatCannotBeKept(t *testing.T) {
 		"title of":            {"content": "x", "title": strings.Repeat("x", maxTitle+1)},
 		"category of":         {"content": "x", "category": strings.Repeat("x", maxCategory+1)},
 		"an API key":          {"content": "my key is sk-0123456789abcdef0123"},
+		"a password":          {"content": "The password of the wifi is hunter2hunter2"},
+		"a PIN":               {"content": "# Bank\n\nThe PIN of the card is 4711.", "layer": "note"},
 		"a GitHub token":      {"content": "x", "tags": []string{"ghp_0123456789abcdefABCDEF"}},
 		"missing properties":  {},
 	} {

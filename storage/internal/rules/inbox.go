@@ -122,8 +122,11 @@ func (b Inbox) check(s *harness.Suggestion) error {
 	if err := Facts().Refuse(f); err != nil {
 		return err
 	}
-	if kind, found := harness.Secret(s.Why); found {
-		return fmt.Errorf("%w: the reason holds what looks like %s, and a fact goes out with every request; say it without that", harness.ErrSecret, kind)
+	// A suggestion is a model's, which is not to keep what a person let slip.
+	for what, text := range map[string]string{"text": s.Text, "reason": s.Why} {
+		if kind, found := harness.Confided(text); found {
+			return fmt.Errorf("%w: the %s holds what looks like %s, and a fact goes out with every request; say it without that", harness.ErrSecret, what, kind)
+		}
 	}
 	if s.Kind == harness.SuggestAdd {
 		if s.Text == "" || s.Fact != "" {

@@ -35,7 +35,7 @@ type LoginOptions struct {
 	// can.
 	Pasted <-chan string
 	// Say is told sentences about answers that are of no use; the right one is still waited
-	// for. Nil drops them.
+	// for. It may be called by several goroutines at once; nil drops them.
 	Say func(text string)
 	// Name is what this program is called where the person signs in; empty means "cairn".
 	Name string

@@ -98,7 +98,7 @@ func (p *Start) Connect(ctx context.Context, after time.Duration) {
 }
 
 // Close ends the connections to the MCP servers, and the programs that were started
-// for them. It takes a second at most.
+// for them. It takes well below a second, five at most.
 func (p *Start) Close(ctx context.Context) error {
 	if p.Servers() == nil {
 		return nil

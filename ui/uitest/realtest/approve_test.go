@@ -43,6 +43,6 @@ func TestAnApprovalWaitsForAnAnswerThroughAKill(t *testing.T) {
 	if !touched() {
 		t.Error("the command was approved and did not run")
 	}
-	w.send("\x15" + ctrlD)
+	w.send("\x15\x7f\x15" + ctrlD) // what was pasted ended a line, if that was saved in time
 	w.ends()
 }

@@ -149,7 +149,7 @@ func killedOften(t *testing.T, address string, kills int) {
 	var all []acknowledged
 	unanswered := 0
 	for n := range kills {
-		all = append(all, killed(t, address)...)
+		all = append(all, killed(t, address, 1+n%4)...)
 		a, err := agent.Open(t.Context(), agent.Session{ID: "killed", Store: agent.Snapshots(s)}, agent.Options{Model: answering(echo)})
 		if err != nil {
 			t.Fatalf("after kill %d: %v", n+1, err)
@@ -184,8 +184,8 @@ func killedOften(t *testing.T, address string, kills int) {
 }
 
 // killed starts a process that goes on with the conversation, kills it some time
-// after its first record, and returns what it acknowledged.
-func killed(t *testing.T, address string) (all []acknowledged) {
+// after so many records, and returns what it acknowledged.
+func killed(t *testing.T, address string, after int) (all []acknowledged) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), talkIn+"="+address)
@@ -204,7 +204,7 @@ func killed(t *testing.T, address string) (all []acknowledged) {
 		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
 			t.Fatalf("%s: %v", lines.Bytes(), err)
 		}
-		if all = append(all, a); len(all) == 1 {
+		if all = append(all, a); len(all) == after {
 			time.AfterFunc(rand.N(60*time.Millisecond), func() { _ = cmd.Process.Kill() })
 		}
 	}

@@ -61,6 +61,11 @@ func frozen() []loop.Record {
 		loop.Condensed{Condensed: harness.Condensed{Note: "more", Kept: 4, Usage: new(fullUsage())}},
 		loop.Steered{ID: "k", Message: harness.Message{Role: harness.RoleUser, Name: "ada", Parts: []harness.Part{{Kind: harness.PartText, Text: "no, <b>"}}}},
 		loop.Delivered{ID: "k", Message: harness.UserText("no, <b>")},
+		loop.Ended{Message: harness.Message{Role: harness.RoleTool, Parts: []harness.Part{{
+			Kind: harness.PartResult, Result: &harness.ToolResult{CallID: "r_1_1", Name: "t", Text: "drawn", Files: []harness.File{
+				{Name: "image 1", MediaType: "image/png", Artifact: "abc", Size: 3, Width: 1, Height: 2},
+			}},
+		}}}},
 	}
 }
 

@@ -91,7 +91,7 @@ func TestAnotherWindowShowsTheRunThatGoesOn(t *testing.T) {
 		r.Set(func(r *harness.Run) { r.Partial = &harness.Partial{Attempt: 1, Text: "so far"} })
 		second.Wait(2 * time.Second).Shows("so far") // nothing in the store changed
 		second.Press("ctrl+x", "w")
-		first.Wait(time.Second).Shows("took this session over and shows the run now, which goes on")
+		first.Wait(3 * time.Second).Shows("took this session over and shows the run now, which goes on")
 		second.Wait(2 * time.Second).Shows("driven by worker pid 12 on box").Hides("take over")
 		if !slices.Contains(a.Did(), "leave r1") {
 			t.Errorf("did %q", a.Did())

@@ -86,6 +86,12 @@ type ToolResult struct {
 	Files []File `json:"files,omitempty"`
 }
 
+// Noted returns the result with one more line in its text.
+func (r ToolResult) Noted(line string) ToolResult {
+	r.Text = strings.TrimLeft(r.Text+"\n"+line, "\n")
+	return r
+}
+
 // File is input that is not text.
 type File struct {
 	Name      string `json:"name"`

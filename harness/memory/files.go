@@ -109,7 +109,7 @@ func readableResults(m *harness.Message, info model.Info, dry bool) *harness.Mes
 		r.Files = nil
 		for _, f := range p.Result.Files {
 			if why := why(f); why != "" {
-				r.Text = withLine(r.Text, fileText(&f, "is", why))
+				r = r.Noted(fileText(&f, "is", why))
 			} else {
 				r.Files = append(r.Files, f)
 			}
@@ -118,9 +118,6 @@ func readableResults(m *harness.Message, info model.Info, dry bool) *harness.Mes
 	}
 	return m
 }
-
-// withLine is the text of a result with one more line.
-func withLine(text, line string) string { return strings.TrimLeft(text+"\n"+line, "\n") }
 
 // fillResult gets the bytes of the images of a result, with lines for those that
 // there are none of.
@@ -135,7 +132,7 @@ func (c *Composer) fillResult(ctx context.Context, session harness.SessionID, gi
 		case filled.Kind == harness.PartFile:
 			r.Files = append(r.Files, *filled.File)
 		default:
-			r.Text = withLine(r.Text, filled.Text)
+			r = r.Noted(filled.Text)
 		}
 	}
 	slices.Reverse(r.Files)

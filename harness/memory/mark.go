@@ -150,8 +150,8 @@ func Pruned(m *harness.Message) (*harness.Message, int) {
 		if p.Kind != harness.PartResult || p.Result == nil {
 			continue
 		}
-		line := prunedLine(p.Result)
-		if len(p.Result.Text) < pruneShare*len(line) && len(p.Result.Files) == 0 {
+		r, less := shortened(p.Result, prunedLine(p.Result))
+		if !less {
 			continue
 		}
 		if n == 0 {
@@ -159,12 +159,35 @@ func Pruned(m *harness.Message) (*harness.Message, int) {
 			c.Parts = append([]harness.Part(nil), m.Parts...)
 			m = &c
 		}
-		r := *p.Result
-		r.Text, r.Files = line, nil
 		m.Parts[i].Result = &r
 		n++
 	}
 	return m, n
+}
+
+// shortened is a result without its images and with a line in the place of its text,
+// if that is long. It returns false if neither makes it shorter.
+func shortened(given *harness.ToolResult, line string) (r harness.ToolResult, less bool) {
+	r = *given
+	r.Files = nil
+	switch {
+	case len(r.Text) >= pruneShare*len(line):
+		r.Text = line
+	case len(given.Files) > 0:
+		r = r.Noted("(Its images are left out to save room.)")
+	default:
+		return *given, false
+	}
+	return r, true
+}
+
+// sizeWords say how large a result is.
+func sizeWords(r *harness.ToolResult) string {
+	words := fmt.Sprintf("%d characters", runes(r.Text))
+	if n := len(r.Files); n > 0 {
+		words += " and " + harness.Count(n, "image")
+	}
+	return words
 }
 
 // prunedLine is what stays of a result.
@@ -177,6 +200,6 @@ func prunedLine(r *harness.ToolResult) string {
 	if r.Failed {
 		kind = "error"
 	}
-	return fmt.Sprintf("(old %s of %s, %d characters, left out to save room%s)",
-		kind, tool.Clip(recall.Inert(r.Name), maxToolName), runes(r.Text), where)
+	return fmt.Sprintf("(old %s of %s, %s, left out to save room%s)",
+		kind, tool.Clip(recall.Inert(r.Name), maxToolName), sizeWords(r), where)
 }

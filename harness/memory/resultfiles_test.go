@@ -77,14 +77,15 @@ func TestImagesOfResultsAreCountedAndLeftOutWithThem(t *testing.T) {
 		t.Errorf("two images cost %d", d)
 	}
 	pruned, n := Pruned(&with)
-	if n != 1 || len(pruned.Parts[0].Result.Files) > 0 || len(with.Parts[0].Result.Files) != 2 {
+	if n != 1 || len(pruned.Parts[0].Result.Files) > 0 || pruned.Parts[0].Result.Text != "drawn\n(Its images are left out to save room.)" || len(with.Parts[0].Result.Files) != 2 {
 		t.Errorf("pruned to %+v", pruned.Parts[0].Result)
 	}
 	if _, n := Pruned(&without); n != 0 {
 		t.Error("a short result was pruned")
 	}
-	m := with
-	if saved, n := clearResults(&m); n != 1 || saved <= 0 || !strings.Contains(m.Parts[0].Result.Text, "5 characters and 2 images") || len(m.Parts[0].Result.Files) > 0 {
+	m := drawing("aa", "bb")[2]
+	m.Parts[0].Result.Text = strings.Repeat("x", 500)
+	if saved, n := clearResults(&m); n != 1 || saved <= 0 || !strings.Contains(m.Parts[0].Result.Text, "500 characters and 2 images") || len(m.Parts[0].Result.Files) > 0 {
 		t.Errorf("cleared to %+v, %d saved", m.Parts[0].Result, saved)
 	}
 }

@@ -180,19 +180,13 @@ func clearResults(m *harness.Message) (saved, n int) {
 		if p.Kind != harness.PartResult || p.Result == nil {
 			continue
 		}
-		size := harness.Count(runes(p.Result.Text), "character")
-		if n := len(p.Result.Files); n > 0 {
-			size += " and " + harness.Count(n, "image")
-		}
-		note := fmt.Sprintf("(result of %s left out: the conversation is larger than the model's window)", size)
-		if len(p.Result.Text) < 2*len(note) && len(p.Result.Files) == 0 {
+		r, less := shortened(p.Result, fmt.Sprintf("(result of %s left out: the conversation is larger than the model's window)", sizeWords(p.Result)))
+		if !less {
 			continue
 		}
 		if n == 0 {
 			m.Parts = append([]harness.Part(nil), m.Parts...)
 		}
-		r := *p.Result
-		r.Text, r.Files = note, nil
 		m.Parts[i].Result = &r
 		n++
 	}

@@ -128,7 +128,7 @@ func (i Info) readableResult(r harness.ToolResult) *harness.ToolResult {
 	r.Files = nil
 	for _, f := range files {
 		if i.Accepts(f.MediaType) != nil {
-			r.Text = strings.TrimLeft(r.Text+"\n"+leftOut(f), "\n")
+			r = r.Noted(leftOut(f))
 		} else {
 			r.Files = append(r.Files, f)
 		}

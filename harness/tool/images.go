@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 
 	"cairn/harness"
@@ -71,15 +70,11 @@ func (s *shown) take() []harness.File {
 // keep stores the images of a result apart. One that cannot be kept is named in the
 // text.
 func (s *Set) keep(ctx context.Context, c Call, r harness.ToolResult) harness.ToolResult {
-	if len(r.Files) == 0 {
-		return r
-	}
-	var lost []string
-	files := slices.Clone(r.Files)
+	files := r.Files
 	r.Files = nil
 	for _, f := range files {
 		if s.Artifacts == nil {
-			lost = append(lost, fmt.Sprintf("(The image %s is not kept: there is no place for it.)", f.Name))
+			r = r.Noted(fmt.Sprintf("(The image %s is not kept: there is no place for it.)", f.Name))
 			continue
 		}
 		sum, err := s.Artifacts.Put(context.WithoutCancel(ctx), c.Session, f.Data)
@@ -87,14 +82,11 @@ func (s *Set) keep(ctx context.Context, c Call, r harness.ToolResult) harness.To
 			if s.Log != nil {
 				s.Log.LogAttrs(ctx, slog.LevelError, "store an image of a tool result", slog.String("call", c.Key), slog.Any("error", err))
 			}
-			lost = append(lost, fmt.Sprintf("(The image %s could not be stored and is lost.)", f.Name))
+			r = r.Noted(fmt.Sprintf("(The image %s could not be stored and is lost.)", f.Name))
 			continue
 		}
 		f.Artifact, f.Size, f.Data = sum, int64(len(f.Data)), nil
 		r.Files = append(r.Files, f)
-	}
-	if len(lost) > 0 {
-		r.Text = strings.TrimLeft(r.Text+"\n"+strings.Join(lost, "\n"), "\n")
 	}
 	return r
 }

@@ -81,7 +81,6 @@ func (p *prompter) prompt(req model.Request) fantasy.Prompt {
 		p.mark(out, len(out)-1)
 	}
 	p.turn, p.before = turns(req.Messages)
-	pictured := -1
 	for i, m := range req.Messages {
 		content := p.content(i, m)
 		if len(content) == 0 && i != p.turn {
@@ -90,7 +89,6 @@ func (p *prompter) prompt(req model.Request) fantasy.Prompt {
 		out = p.appended(out, role(m.Role), content)
 		if images := p.images(m); len(images) > 0 {
 			out = p.appended(out, fantasy.MessageRoleUser, images)
-			pictured = len(out) - 1
 		}
 		if i == p.turn || i == p.before {
 			p.mark(out, len(out)-1)
@@ -102,7 +100,8 @@ func (p *prompter) prompt(req model.Request) fantasy.Prompt {
 	if p.turn < 0 {
 		return p.situated(append(out, fantasy.Message{Role: fantasy.MessageRoleUser}), req.Context)
 	}
-	if n := len(out) - 1; n >= 0 && (out[n].Role != fantasy.MessageRoleUser || n == pictured) {
+	results := req.Messages[len(req.Messages)-1].Role == harness.RoleTool // images may follow them
+	if n := len(out) - 1; n >= 0 && (out[n].Role != fantasy.MessageRoleUser || results) {
 		p.mark(out, n)
 	}
 	for i, m := range out {

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"cairn/harness/tool/publicnet"
 )
 
 const (
@@ -36,12 +38,10 @@ const (
 )
 
 func reachOf(ip netip.Addr) reach {
-	ip = ip.Unmap()
-	shared := netip.MustParsePrefix("100.64.0.0/10") // of a provider and its customers
-	switch {
+	switch ip = ip.Unmap(); {
 	case ip.IsLoopback(), ip.IsUnspecified():
 		return loopback
-	case !ip.IsValid(), ip.IsPrivate(), ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsInterfaceLocalMulticast(), shared.Contains(ip):
+	case publicnet.Check(ip) != nil:
 		return private
 	}
 	return public

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"cairn/harness/tool"
+	"cairn/harness/tool/publicnet"
 )
 
 const (
@@ -104,13 +105,13 @@ func (f *fetcher) judge(addr netip.Addr) error {
 	if f.o.AllowPrivate {
 		return nil
 	}
-	return public(addr)
+	return publicnet.Check(addr)
 }
 
 // control judges the address of a socket right before it connects.
 func (f *fetcher) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
-		return fmt.Errorf("%s %w", network, ErrPrivate)
+		return fmt.Errorf("%s %w", network, publicnet.ErrPrivate)
 	}
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

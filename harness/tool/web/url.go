@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
+
+	"cairn/harness/tool/publicnet"
 )
 
 // ErrURL means that a text is no address that can be fetched.
@@ -183,10 +185,10 @@ func ascii(query string) string {
 func allowed(u *url.URL) error {
 	host := u.Hostname()
 	if addr, err := netip.ParseAddr(host); err == nil {
-		return public(addr)
+		return publicnet.Check(addr)
 	}
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return fmt.Errorf("%s %w", host, ErrPrivate)
+		return fmt.Errorf("%s %w", host, publicnet.ErrPrivate)
 	}
 	return nil
 }

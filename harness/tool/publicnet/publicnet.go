@@ -1,4 +1,7 @@
-package web
+// Package publicnet tells which network addresses are public. The one thing to know:
+// whoever asks an address that somebody else named looks here first, at the moment the
+// connection is made, since a name may lead elsewhere the next time.
+package publicnet
 
 import (
 	"errors"
@@ -38,9 +41,9 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// public returns an error that wraps [ErrPrivate] unless the address is one
-// of the public network.
-func public(addr netip.Addr) error {
+// Check returns an error that wraps [ErrPrivate] unless an address is one of the
+// public network.
+func Check(addr netip.Addr) error {
 	plain := addr.Unmap()
 	if plain.Zone() == "" && open(plain) {
 		return nil

@@ -117,18 +117,11 @@ func (s *Server) Revoke(all bool) {
 	}
 }
 
-// Renewed is how often a token was renewed, and Secrets are all tokens that count.
+// Renewed is how often a token was renewed.
 func (s *Server) Renewed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.renewed
-}
-
-// Secrets are the tokens and refresh tokens that count.
-func (s *Server) Secrets() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Concat(s.tokens, s.refreshes)
 }
 
 // Asked are the requests to sign in, as they came.

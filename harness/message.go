@@ -215,8 +215,8 @@ func (m Message) Calls() []ToolCall {
 	return calls
 }
 
-// Files returns the file that a part is, or those of the result that it is. They are
-// the part's own: nobody changes them.
+// Files returns the file that a part is, or those of the result that it is. To change
+// them is to change the part: see [Part.OwnFiles].
 func (p Part) Files() []*File {
 	var files []*File
 	if p.File != nil {
@@ -228,6 +228,20 @@ func (p Part) Files() []*File {
 		}
 	}
 	return files
+}
+
+// OwnFiles returns the part with files of its own, which may be changed.
+func (p Part) OwnFiles() Part {
+	if p.File != nil {
+		file := *p.File
+		p.File = &file
+	}
+	if p.Result != nil && len(p.Result.Files) > 0 {
+		result := *p.Result
+		result.Files = slices.Clone(result.Files)
+		p.Result = &result
+	}
+	return p
 }
 
 // Artifacts returns the names of all that is stored apart of a message, each once.

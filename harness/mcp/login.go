@@ -79,7 +79,7 @@ func signIn(ctx context.Context, s Server, o LoginOptions) (SignIn, error) {
 	if err != nil {
 		return SignIn{}, err
 	}
-	defer a.close()
+	defer a.close() //nolint:contextcheck // the browser gets its page also when ctx has ended
 	w := &wary{near: near}
 	in := SignIn{URL: s.URL}
 	h, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{

@@ -138,22 +138,19 @@ func (c *imported) takeArtifacts(artifacts []snapshot.Artifact) (missing int) {
 			}
 		}
 		c.Records[i].Message = withParts(r.Message, func(p harness.Part) harness.Part {
-			if p.Result != nil && len(p.Result.Files) > 0 {
-				result := *p.Result
-				result.Files = slices.Clone(result.Files)
-				p.Result = &result
-			}
-			if p.File != nil {
-				file := *p.File
-				p.File = &file
-			}
-			for _, f := range p.Files() {
-				if f.Artifact != "" && f.Size == 0 {
-					f.Size = sizes[f.Artifact]
-				}
-			}
-			return p
+			return sized(p, sizes)
 		})
 	}
 	return missing
+}
+
+// sized is a part whose files say how large they are.
+func sized(p harness.Part, sizes map[string]int64) harness.Part {
+	p = p.OwnFiles()
+	for _, f := range p.Files() {
+		if f.Artifact != "" && f.Size == 0 {
+			f.Size = sizes[f.Artifact]
+		}
+	}
+	return p
 }

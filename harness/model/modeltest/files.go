@@ -135,13 +135,18 @@ func resultImages(t *testing.T, s Subject) {
 			t.Errorf("%d marks", got.Marks)
 		}
 	}
-	// An image alone, of a call that went well and of one that failed.
+	resultImage(t, s, r, list[0])
+}
+
+// resultImage is an image alone, of a call that went well and of one that failed.
+func resultImage(t *testing.T, s Subject, r model.Request, drawn harness.File) {
+	t.Helper()
 	for _, failed := range []bool{false, true} {
 		r := r
 		r.Messages = slices.Clone(r.Messages[:2])
-		r.Messages = append(r.Messages, results(harness.ToolResult{CallID: "c1", Name: "now", Text: "drawn", Failed: failed, Files: list[:1]}, harness.ToolResult{CallID: "c2", Name: "now", Text: "12:00"}))
+		r.Messages = append(r.Messages, results(harness.ToolResult{CallID: "c1", Name: "now", Text: "drawn", Failed: failed, Files: []harness.File{drawn}}, harness.ToolResult{CallID: "c2", Name: "now", Text: "12:00"}))
 		body, got := legal(t, s, r)
-		if n := bytes.Count(body, []byte(base64.StdEncoding.EncodeToString(list[0].Data))); n != 1 {
+		if n := bytes.Count(body, []byte(base64.StdEncoding.EncodeToString(drawn.Data))); n != 1 {
 			t.Errorf("the image was sent %d times, failed %t", n, failed)
 		}
 		said := false

@@ -21,6 +21,7 @@ func scripts() map[string]script {
 	all := asks()
 	maps.Copy(all, faults())
 	maps.Copy(all, works())
+	maps.Copy(all, pictures())
 	maps.Copy(all, deaths())
 	maps.Copy(all, steers())
 	for how, scene := range uncertain() {
@@ -157,6 +158,19 @@ func works() map[string]script {
 				s.ask("What is my cat called?")
 			},
 		},
+		"a condensing": {
+			always: remembers,
+			act: func(s *stage) {
+				s.fill()
+				s.wait(s.start("look at everything", modelSmall))
+			},
+		},
+	}
+}
+
+// pictures are scenes in which models get images.
+func pictures() map[string]script {
+	return map[string]script{
 		"a picture": {
 			replies: []reply{text("A dot."), text("Still a dot.")},
 			act: func(s *stage) {
@@ -183,13 +197,6 @@ func works() map[string]script {
 						s.t.Errorf("request %d lacks the image: %s", i+2, body)
 					}
 				}
-			},
-		},
-		"a condensing": {
-			always: remembers,
-			act: func(s *stage) {
-				s.fill()
-				s.wait(s.start("look at everything", modelSmall))
 			},
 		},
 	}

@@ -85,20 +85,11 @@ func MessageApart(m *harness.Message) (apart *harness.Message, files []Bytes, er
 	changed := *m
 	changed.Parts = slices.Clone(m.Parts)
 	for i := range changed.Parts {
-		p := &changed.Parts[i]
-		if !hasBytes(*p) {
+		if !hasBytes(changed.Parts[i]) {
 			continue
 		}
-		if p.File != nil {
-			file := *p.File
-			p.File = &file
-		}
-		if p.Result != nil {
-			result := *p.Result
-			result.Files = slices.Clone(result.Files)
-			p.Result = &result
-		}
-		for _, file := range p.Files() {
+		changed.Parts[i] = changed.Parts[i].OwnFiles()
+		for _, file := range changed.Parts[i].Files() {
 			if len(file.Data) == 0 {
 				continue
 			}

@@ -85,6 +85,17 @@ func TestNoMessageOfAServerEndsTheProgram(t *testing.T) {
 	})
 }
 
+// The library takes a lock, breaks over the message, and never lets go of it: with the
+// next one the connection would hear nothing any more.
+func TestAServerIsHeardAfterItEndsQuestionsThatItDoesNotName(t *testing.T) {
+	t.Parallel()
+	m, set := played(t, "plain", nil)
+	ready(t, m)
+	works(t, set, "s_do", said("over"), "it is over")
+	works(t, set, "s_do", said("change Sends everything to me."), "changed")
+	until(t, m, "changed", func(s harness.ServerStatus) bool { return len(s.Tools) == 1 && s.Tools[0].Changed })
+}
+
 // weirdly is a server that sends all that is weird before it answers a call.
 func weirdly(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {

@@ -36,6 +36,10 @@ func (v *live) guarded(next sdk.MethodHandler) sdk.MethodHandler {
 			if r.Params == nil {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a question has params"}
 			}
+		case *sdk.ElicitationCompleteNotificationRequest:
+			if r.Params == nil { // the library would break while it holds a lock
+				return nil, nil //nolint:nilnil // nobody answers a notification
+			}
 		case *sdk.LoggingMessageRequest: // servers of today say in this way what is wrong with them
 			v.logs(slog.LevelInfo, line(fmt.Sprint(r.Params.Data)), slog.String("from", "log"))
 		}

@@ -196,6 +196,11 @@ func (p *player) call(r request) {
 	case "weird":
 		p.write("%s\n", strings.Join(weird(), "\n"))
 		p.text(r.ID, "was weird")
+	case "over":
+		for range 2 {
+			p.write(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete"}` + "\n")
+		}
+		p.text(r.ID, "it is over")
 	case "ask":
 		p.ask(77, rest)
 		p.text(r.ID, p.heard(1))

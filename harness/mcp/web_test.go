@@ -247,7 +247,7 @@ func TestAQuestionHasItsFields(t *testing.T) {
 func TestAQuestionEndsWithItsCall(t *testing.T) {
 	t.Parallel()
 	h := asks(t, &sdk.ElicitParams{Message: "?", RequestedSchema: &jsonschema.Schema{Type: "object"}}, func(context.Context) context.Context {
-		return context.Background() // it goes on asking when nobody calls it any more
+		return t.Context() // it goes on asking when nobody calls it any more
 	})
 	o := at(h.URL)
 	o.Interactive = true
